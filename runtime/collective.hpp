@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The collective operations of the core: choose a schedule, bind it to buffers, run it. Blocking; arguments have
+/// been checked by the surface. Collective over the communicator.
+///
+/// Buffers follow MPI: `input.address == nullptr` with `is_in_place` means that the input is in the output.
+#pragma once
+
+#include "runtime/communicator.hpp"
+#include "runtime/reduce_op.hpp"
+
+namespace dlrt {
+
+struct ReduceArguments {
+    ConstBuffer input;
+    Buffer output;  ///< Significant at the root only for reduce().
+    ReduceOp op = ReduceOp::sum;
+    bool is_in_place = false;
+};
+
+/// `block` is one rank's share: count elements. gather: the root's output holds size() blocks by rank.
+struct BlockArguments {
+    ConstBuffer input;
+    Buffer output;
+    bool is_in_place = false;
+};
+
+Status barrier(Communicator& comm);
+Status bcast(Communicator& comm, const Buffer& buffer, std::int32_t root);
+Status reduce(Communicator& comm, const ReduceArguments& arguments, std::int32_t root);
+Status allreduce(Communicator& comm, const ReduceArguments& arguments);
+Status gather(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
+Status scatter(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
+Status allgather(Communicator& comm, const BlockArguments& arguments);
+
+}  // namespace dlrt

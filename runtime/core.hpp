@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The one runtime of a process, whatever surfaces it has loaded: joins the job, opens transports, owns the engine,
+/// the world and self communicators, and leaves.
+///
+/// init, init_with_store, finalize: one thread. get(): any thread, one load.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "runtime/communicator.hpp"
+#include "runtime/flight_recorder.hpp"
+#include "runtime/wireup_source.hpp"
+
+namespace dlrt {
+
+enum class ThreadLevel : std::uint8_t { single, funneled, serialized, multiple };
+
+class Core {
+  public:
+    /// Joins through choose_source(), or through the caller's store. Errors: already_initialized, wireup, forked.
+    static Status init(ThreadLevel required);
+    static Status init_with_store(ThreadLevel required, KeyValueStore store);
+    /// Completes what is in flight, waits for all ranks, leaves. Errors: not_initialized; thread when other
+    /// threads are inside a call.
+    static Status finalize();
+    /// Null before init, after finalize and in a child forked after init.
+    [[nodiscard]] static Core* get() { return instance_.load(std::memory_order_acquire); }
+    /// Why get() is null: not_initialized or forked, with text.
+    static Status absence();
+    [[nodiscard]] static bool is_finalized();
+    /// Ends the job. Never returns; works without init too (then it only ends this process).
+    [[noreturn]] static void abort(std::int32_t code, std::string_view text);
+
+    [[nodiscard]] Engine& engine();
+    [[nodiscard]] FlightRecorder& flight();
+    [[nodiscard]] ThreadLevel thread_level() const;
+    [[nodiscard]] const JobMap& job_map() const;
+    [[nodiscard]] const CommunicatorRef& world() const;
+    [[nodiscard]] const CommunicatorRef& self() const;
+    /// A context pair (see communicator.hpp) that this process has never used before. Any thread.
+    [[nodiscard]] ContextId new_context();
+    /// For creations that have no parent communicator: a context on which every world rank listens.
+    [[nodiscard]] ContextId meeting_context() const;
+
+    ~Core();
+
+  private:
+    Core();
+    static std::atomic<Core*> instance_;
+    class State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace dlrt

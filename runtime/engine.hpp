@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The engine: owns transports and requests, matches messages, and is the only place that makes progress and
+/// the only place that waits.
+///
+/// Threads: below ThreadMode::multiple one thread at a time calls, and nothing is locked. With multiple, any
+/// thread may call anything; one of the waiting threads owns progress and sleeps on the doorbell, the others
+/// sleep on their own request, and ownership is handed over when the owner is done.
+///
+/// Ranks here are *world* ranks; communicators translate before they call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/status.hpp"
+#include "runtime/layout.hpp"
+#include "runtime/request.hpp"
+#include "runtime/wait_budget.hpp"
+#include "runtime/wireup/host_segment.hpp"
+#include "transports/transport.hpp"
+
+namespace dlrt {
+
+class EngineState;
+
+enum class ThreadMode : std::uint8_t { single, multiple };
+enum class SendMode : std::uint8_t { standard, synchronous };
+
+/// Where the other side of an operation is. A context separates communicators, and within one the user's
+/// messages from those of collectives.
+struct Route {
+    ContextId context{};
+    WorldRank peer = any_source;  ///< any_source only for receives and probes.
+    Tag tag = any_tag;            ///< any_tag only for receives and probes; never matches nothing else.
+};
+
+/// A user's buffer: `count` elements of `layout` at `address`. The engine keeps a reference on the
+/// layout as long as the operation lives.
+struct ConstBuffer {
+    const void* address = nullptr;
+    std::uint64_t count = 0;
+    const LayoutRef* layout = nullptr;
+};
+struct Buffer {
+    void* address = nullptr;
+    std::uint64_t count = 0;
+    const LayoutRef* layout = nullptr;
+};
+
+/// A message taken out of matching by a matched probe, to be received once.
+struct MatchedMessage;
+
+class Engine {
+  public:
+    /// How to reach one world rank: an endpoint of `endpoints` and the peer's number there.
+    struct PeerRoute {
+        std::uint32_t endpoint = 0;
+        PeerIndex index{};
+    };
+    /// What one process needs to take part. See wireup_source.hpp for where it comes from.
+    struct Options {
+        WorldRank rank = 0;
+        std::uint32_t local_rank = 0;
+        HostSegment* segment = nullptr;  ///< Not owned; outlives the engine. Doorbell, abort, life, flight ring.
+        int doorbell_descriptor = -1;    ///< This rank's eventfd; used when an endpoint sleeps on a descriptor.
+        RingFence ring_fence = RingFence::full;
+        std::vector<std::unique_ptr<Endpoint>> endpoints;
+        std::vector<PeerRoute> routes;                 ///< By world rank.
+        std::vector<WorldRank> world_rank_of_local;    ///< By local rank: names departed ranks.
+        WaitBudget wait_budget;
+    };
+    explicit Engine(Options options);
+    ~Engine();
+
+    /// Raising the mode is allowed at any time while no other thread is inside; lowering is not.
+    void set_thread_mode(ThreadMode mode);
+
+    // Blocking forms: no allocation, return when the buffer may be reused / holds the data.
+    Status send(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    Status recv(const Route& from, const Buffer& buffer, MessageStatus& status);
+    /// Starts the receive before the send, completes both.
+    Status sendrecv(
+        const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target, MessageStatus& status
+    );
+
+    // Nonblocking forms. A request is owned by the caller until release().
+    [[nodiscard]] Request* isend(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    [[nodiscard]] Request* irecv(const Route& from, const Buffer& buffer);
+
+    // Persistent forms: made inactive; start() begins one round.
+    [[nodiscard]] Request* send_init(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    [[nodiscard]] Request* recv_init(const Route& from, const Buffer& buffer);
+    Status start(Request* request);
+
+    /// True when complete; makes progress once if it isn't. An inactive request counts as complete.
+    [[nodiscard]] bool test(Request* request);
+    void wait(Request* request);
+    /// Waits until at least one is complete (or all are inactive). Null entries are allowed.
+    void wait_any(std::span<Request* const> requests);
+    void wait_all(std::span<Request* const> requests);
+    /// Waits until `done` returns true; it is called from this thread only, after progress. For callers
+    /// whose condition is not a request (schedule runner, finalize).
+    void wait_until(const std::function<bool()>& done);
+
+    /// Cancels a receive that has not matched; afterwards it completes, cancelled or not.
+    Status cancel(Request* request);
+    /// Gives a request back. One still active completes by itself first (the user said he doesn't care).
+    void release(Request* request);
+
+    /// Looks for a message without taking it. False: none now.
+    [[nodiscard]] bool iprobe(const Route& from, MessageStatus& status);
+    void probe(const Route& from, MessageStatus& status);
+    /// Takes it out of matching. Null: none now.
+    [[nodiscard]] MatchedMessage* improbe(const Route& from, MessageStatus& status);
+    [[nodiscard]] MatchedMessage* mprobe(const Route& from, MessageStatus& status);
+    [[nodiscard]] Request* imrecv(MatchedMessage* message, const Buffer& buffer);
+    Status mrecv(MatchedMessage* message, const Buffer& buffer, MessageStatus& status);
+
+    /// One bounded round of progress. Returns whether anything happened.
+    bool progress();
+
+    /// Called when a communicator goes away: unexpected messages of its contexts are dropped and counted.
+    [[nodiscard]] std::uint64_t drop_context(ContextId context);
+
+  private:
+    std::unique_ptr<EngineState> state_;
+};
+
+}  // namespace dlrt

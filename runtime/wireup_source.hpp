@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a process finds its job: one interface, several sources (daemon, PMI-1, a key-value store handed in
+/// by the caller, alone), tried in the order of choose_source(). Once joined, they all look the same.
+///
+/// Thread: the one that calls init and finalize; abort() from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/fd.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/wireup/host_segment.hpp"
+#include "runtime/wireup/job_map.hpp"
+
+namespace dlrt {
+
+/// A process's place in its job, as every source delivers it.
+struct Membership {
+    std::uint32_t rank = 0;
+    JobMap map;
+    HostSegment segment;
+    Fd doorbell;  ///< This rank's eventfd, for sleeping on descriptors.
+};
+
+class WireupSource {
+  public:
+    virtual ~WireupSource() = default;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    /// Joins the job; blocks until the source has answered, without a global barrier where it can.
+    /// Errors: Errc::wireup with cause and remedy. Never falls back to being alone.
+    [[nodiscard]] virtual Result<Membership> join() = 0;
+    /// Tells the launcher that the job must end with this code, and does not return until it is told.
+    virtual void abort(std::int32_t code, std::string_view text) = 0;
+    /// Leaves in good order. Afterwards a new source may join in the same process.
+    virtual Status leave() = 0;
+    /// The eventfd of another local rank, for ringing one that sleeps on descriptors; -1 when not to be had.
+    [[nodiscard]] virtual int doorbell_of(std::uint32_t local_rank) = 0;
+};
+
+/// A key-value store of the caller: what torch.distributed, or a test, hands in.
+struct KeyValueStore {
+    std::uint32_t rank = 0;
+    std::uint32_t size = 1;
+    std::function<Status(const std::string& key, const std::string& value)> put;
+    /// Waits for the key. Errors: Errc::timeout.
+    std::function<Result<std::string>(const std::string& key)> get;
+};
+
+/// Picks by the environment: DLRT_JOBID → daemon; PMI_FD or PMI_PORT → PMI-1; else alone (with one line on
+/// stderr when the environment smells of a launcher that we don't understand). Errors: Errc::wireup.
+[[nodiscard]] Result<std::unique_ptr<WireupSource>> choose_source();
+[[nodiscard]] std::unique_ptr<WireupSource> make_store_source(KeyValueStore store);
+
+}  // namespace dlrt

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The transport from a rank to itself: one peer, index 0.
+#pragma once
+
+#include <memory>
+
+#include "transports/transport.hpp"
+
+namespace dlrt::loopback {
+
+[[nodiscard]] std::unique_ptr<Endpoint> open_endpoint();
+
+}  // namespace dlrt::loopback

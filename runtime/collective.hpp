@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The collective operations of the core: choose a schedule, bind it to buffers, run it. Blocking; arguments have
-/// been checked by the surface. Collective over the communicator.
+/// The collective operations of the core: choose a schedule, bind it to buffers, run it. Blocking;
+/// arguments have been checked by the surface. Collective over the communicator.
 ///
-/// Buffers follow MPI: `input.address == nullptr` with `is_in_place` means that the input is in the output.
+/// Buffers follow MPI: `input.address == nullptr` with `is_in_place` means that the input is in the
+/// output.
 #pragma once
 
 #include "runtime/communicator.hpp"
@@ -17,7 +18,8 @@ struct ReduceArguments {
     bool is_in_place = false;
 };
 
-/// `block` is one rank's share: count elements. gather: the root's output holds size() blocks by rank.
+/// `block` is one rank's share: count elements. gather: the root's output holds size() blocks by
+/// rank.
 struct BlockArguments {
     ConstBuffer input;
     Buffer output;

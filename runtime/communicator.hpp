@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A group with contexts of its own: what is sent in one communicator is never received in another.
 ///
-/// Context ids are 64 bits: the world rank that leads the creation, and that rank's own running number. The
-/// leader of a new communicator (its rank 0) picks the id and hands it to the others, so ids are unique without
-/// any global agreement and are never used twice. Even ids carry the user's messages, id + 1 those of collectives.
+/// Context ids are 64 bits: the world rank that leads the creation, and that rank's own running
+/// number. The leader of a new communicator (its rank 0) picks the id and hands it to the others,
+/// so ids are unique without any global agreement and are never used twice. Even ids carry the
+/// user's messages, id + 1 those of collectives.
 #pragma once
+
+#include "runtime/base/result.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/group.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
-
-#include "runtime/base/result.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/group.hpp"
 
 namespace dlrt {
 
@@ -26,13 +27,15 @@ class Communicator {
     [[nodiscard]] std::int32_t size() const { return size_; }
     [[nodiscard]] const GroupRef& group() const { return group_; }
     [[nodiscard]] ContextId user_context() const { return context_; }
-    [[nodiscard]] ContextId collective_context() const { return ContextId{static_cast<std::uint64_t>(context_) + 1}; }
+    [[nodiscard]] ContextId collective_context() const {
+        return ContextId{static_cast<std::uint64_t>(context_) + 1};
+    }
 
     /// REQUIRES: 0 <= rank < size().
     [[nodiscard]] WorldRank world_rank(std::int32_t rank) const { return group_->world_rank(rank); }
 
-    /// Numbers this communicator's collective operations; the same on every rank, since all call them in the
-    /// same order.
+    /// Numbers this communicator's collective operations; the same on every rank, since all call
+    /// them in the same order.
     [[nodiscard]] std::uint64_t next_collective_sequence() {
         return collective_sequence_.fetch_add(1, std::memory_order_relaxed);
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one runtime of a process, whatever surfaces it has loaded: joins the job, opens transports, owns the engine,
-/// the world and self communicators, and leaves.
+/// The one runtime of a process, whatever surfaces it has loaded: joins the job, opens transports,
+/// owns the engine, the world and self communicators, and leaves.
 ///
 /// init, init_with_store, finalize: one thread. get(): any thread, one load.
 #pragma once
+
+#include "runtime/communicator.hpp"
+#include "runtime/flight_recorder.hpp"
+#include "runtime/wireup_source.hpp"
 
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string_view>
-
-#include "runtime/communicator.hpp"
-#include "runtime/flight_recorder.hpp"
-#include "runtime/wireup_source.hpp"
 
 namespace dlrt {
 
@@ -20,11 +20,12 @@ enum class ThreadLevel : std::uint8_t { single, funneled, serialized, multiple }
 
 class Core {
   public:
-    /// Joins through choose_source(), or through the caller's store. Errors: already_initialized, wireup, forked.
+    /// Joins through choose_source(), or through the caller's store. Errors: already_initialized,
+    /// wireup, forked.
     static Status init(ThreadLevel required);
     static Status init_with_store(ThreadLevel required, KeyValueStore store);
-    /// Completes what is in flight, waits for all ranks, leaves. Errors: not_initialized; thread when other
-    /// threads are inside a call.
+    /// Completes what is in flight, waits for all ranks, leaves. Errors: not_initialized; thread
+    /// when other threads are inside a call.
     static Status finalize();
     /// Null before init, after finalize and in a child forked after init.
     [[nodiscard]] static Core* get() { return instance_.load(std::memory_order_acquire); }

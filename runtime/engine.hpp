@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The engine: owns transports and requests, matches messages, and is the only place that makes progress and
-/// the only place that waits.
+/// The engine: owns transports and requests, matches messages, and is the only place that makes
+/// progress and the only place that waits.
 ///
-/// Threads: below ThreadMode::multiple one thread at a time calls, and nothing is locked. With multiple, any
-/// thread may call anything; one of the waiting threads owns progress and sleeps on the doorbell, the others
-/// sleep on their own request, and ownership is handed over when the owner is done.
+/// Threads: below ThreadMode::multiple one thread at a time calls, and nothing is locked. With
+/// multiple, any thread may call anything; one of the waiting threads owns progress and sleeps on
+/// the doorbell, the others sleep on their own request, and ownership is handed over when the owner
+/// is done.
 ///
 /// Ranks here are *world* ranks; communicators translate before they call.
 #pragma once
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
-#include <vector>
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/status.hpp"
@@ -23,6 +18,12 @@
 #include "runtime/wireup/host_segment.hpp"
 #include "transports/transport.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
 namespace dlrt {
 
 class EngineState;
@@ -30,12 +31,12 @@ class EngineState;
 enum class ThreadMode : std::uint8_t { single, multiple };
 enum class SendMode : std::uint8_t { standard, synchronous };
 
-/// Where the other side of an operation is. A context separates communicators, and within one the user's
-/// messages from those of collectives.
+/// Where the other side of an operation is. A context separates communicators, and within one the
+/// user's messages from those of collectives.
 struct Route {
     ContextId context{};
     WorldRank peer = any_source;  ///< any_source only for receives and probes.
-    Tag tag = any_tag;            ///< any_tag only for receives and probes; never matches nothing else.
+    Tag tag = any_tag;  ///< any_tag only for receives and probes; never matches nothing else.
 };
 
 /// A user's buffer: `count` elements of `layout` at `address`. The engine keeps a reference on the
@@ -65,12 +66,14 @@ class Engine {
     struct Options {
         WorldRank rank = 0;
         std::uint32_t local_rank = 0;
-        HostSegment* segment = nullptr;  ///< Not owned; outlives the engine. Doorbell, abort, life, flight ring.
-        int doorbell_descriptor = -1;    ///< This rank's eventfd; used when an endpoint sleeps on a descriptor.
+        HostSegment* segment = nullptr;  ///< Not owned; outlives the engine. Doorbell, abort, life,
+                                         ///< flight ring.
+        int doorbell_descriptor = -1;    ///< This rank's eventfd; used when an endpoint sleeps on a
+                                         ///< descriptor.
         RingFence ring_fence = RingFence::full;
         std::vector<std::unique_ptr<Endpoint>> endpoints;
-        std::vector<PeerRoute> routes;                 ///< By world rank.
-        std::vector<WorldRank> world_rank_of_local;    ///< By local rank: names departed ranks.
+        std::vector<PeerRoute> routes;               ///< By world rank.
+        std::vector<WorldRank> world_rank_of_local;  ///< By local rank: names departed ranks.
         WaitBudget wait_budget;
     };
     explicit Engine(Options options);
@@ -84,7 +87,8 @@ class Engine {
     Status recv(const Route& from, const Buffer& buffer, MessageStatus& status);
     /// Starts the receive before the send, completes both.
     Status sendrecv(
-        const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target, MessageStatus& status
+        const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target,
+        MessageStatus& status
     );
 
     // Nonblocking forms. A request is owned by the caller until release().
@@ -102,13 +106,14 @@ class Engine {
     /// Waits until at least one is complete (or all are inactive). Null entries are allowed.
     void wait_any(std::span<Request* const> requests);
     void wait_all(std::span<Request* const> requests);
-    /// Waits until `done` returns true; it is called from this thread only, after progress. For callers
-    /// whose condition is not a request (schedule runner, finalize).
+    /// Waits until `done` returns true; it is called from this thread only, after progress. For
+    /// callers whose condition is not a request (schedule runner, finalize).
     void wait_until(const std::function<bool()>& done);
 
     /// Cancels a receive that has not matched; afterwards it completes, cancelled or not.
     Status cancel(Request* request);
-    /// Gives a request back. One still active completes by itself first (the user said he doesn't care).
+    /// Gives a request back. One still active completes by itself first (the user said he doesn't
+    /// care).
     void release(Request* request);
 
     /// Looks for a message without taking it. False: none now.
@@ -123,7 +128,8 @@ class Engine {
     /// One bounded round of progress. Returns whether anything happened.
     bool progress();
 
-    /// Called when a communicator goes away: unexpected messages of its contexts are dropped and counted.
+    /// Called when a communicator goes away: unexpected messages of its contexts are dropped and
+    /// counted.
     [[nodiscard]] std::uint64_t drop_context(ContextId context);
 
   private:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes this rank's flight ring: a few plain stores per operation; time is read only when it begins to wait.
+/// Writes this rank's flight ring: a few plain stores per operation; time is read only when it
+/// begins to wait.
 ///
-/// The surface enters each call; the engine stamps the newest entered record when it stops spinning.
-/// Thread: as the engine's calls (under its lock in ThreadMode::multiple).
+/// The surface enters each call; the engine stamps the newest entered record when it stops
+/// spinning. Thread: as the engine's calls (under its lock in ThreadMode::multiple).
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/wireup/flight_ring.hpp"
+
+#include <cstdint>
 
 namespace dlrt {
 

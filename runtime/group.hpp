@@ -2,14 +2,14 @@
 /// An ordered set of world ranks. Immutable value, shared by reference; all operations are pure.
 #pragma once
 
+#include "runtime/base/result.hpp"
+#include "runtime/request.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
-
-#include "runtime/base/result.hpp"
-#include "runtime/request.hpp"
 
 namespace dlrt {
 
@@ -26,7 +26,9 @@ class Group {
 
     [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(members_.size()); }
     /// REQUIRES: 0 <= rank < size().
-    [[nodiscard]] WorldRank world_rank(std::int32_t rank) const { return members_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] WorldRank world_rank(std::int32_t rank) const {
+        return members_[static_cast<std::size_t>(rank)];
+    }
     /// undefined_rank when it is no member. Constant time.
     [[nodiscard]] std::int32_t rank_of(WorldRank world_rank) const;
     [[nodiscard]] std::span<const WorldRank> members() const { return members_; }
@@ -39,16 +41,25 @@ class Group {
     bool is_identity_ = true;
 };
 
-struct RankRange { std::int32_t first, last, stride; };
+struct RankRange {
+    std::int32_t first, last, stride;
+};
 
 /// Results are ordered as MPI-4.1 section 7.3.2 says.
 [[nodiscard]] GroupRef group_union(const Group& a, const Group& b);
 [[nodiscard]] GroupRef group_intersection(const Group& a, const Group& b);
 [[nodiscard]] GroupRef group_difference(const Group& a, const Group& b);
 /// Errors: Errc::rank for a rank out of range or named twice; Errc::argument for stride 0.
-[[nodiscard]] Result<GroupRef> group_include(const Group& group, std::span<const std::int32_t> ranks);
-[[nodiscard]] Result<GroupRef> group_exclude(const Group& group, std::span<const std::int32_t> ranks);
-[[nodiscard]] Result<std::vector<std::int32_t>> expand_ranges(std::int32_t size, std::span<const RankRange> ranges);
-[[nodiscard]] Comparison compare(const Group& a, const Group& b);  ///< identical, similar or unequal.
+[[nodiscard]] Result<GroupRef> group_include(
+    const Group& group, std::span<const std::int32_t> ranks
+);
+[[nodiscard]] Result<GroupRef> group_exclude(
+    const Group& group, std::span<const std::int32_t> ranks
+);
+[[nodiscard]] Result<std::vector<std::int32_t>> expand_ranges(
+    std::int32_t size, std::span<const RankRange> ranges
+);
+[[nodiscard]] Comparison compare(const Group& a, const Group& b);  ///< identical, similar or
+                                                                   ///< unequal.
 
 }  // namespace dlrt

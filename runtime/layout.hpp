@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How the bytes of one element lie in memory: the value behind every datatype handle.
 ///
-/// A Layout is immutable and shared; freeing a handle never disturbs an operation that uses it. The *packed
-/// stream* of (layout, count) is its data bytes in type-map order without gaps; messages carry that stream.
+/// A Layout is immutable and shared; freeing a handle never disturbs an operation that uses it. The
+/// *packed stream* of (layout, count) is its data bytes in type-map order without gaps; messages
+/// carry that stream.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/result.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "runtime/base/bytes.hpp"
-#include "runtime/base/result.hpp"
-
 namespace dlrt {
 
 /// The elements that a reduction can work on. The numbers are those of the type handles in dlrt.h.
 enum class ElementType : std::uint8_t {
     none = 0,  ///< Mixed or unknown: can be sent, cannot be reduced.
-    byte = 1, boolean, character, int8, uint8, int16, uint16, int32, uint32, int64, uint64,
-    float16, bfloat16, float32, float64, long_double, complex64, complex128,
+    byte = 1,
+    boolean,
+    character,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    uint32,
+    int64,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    long_double,
+    complex64,
+    complex128,
 };
 
 [[nodiscard]] std::uint32_t element_size_bytes(ElementType type);
@@ -33,20 +50,21 @@ class Layout {
     /// The predefined layout of an element type; the same object each time.
     [[nodiscard]] static const LayoutRef& of(ElementType type);
 
-    /// Constructors as in MPI-4.1 chapter 5; displacements in bytes where they end in _bytes, else in
-    /// extents of `old`. Errors: Errc::count for negative counts and lengths, Errc::type for a size or
-    /// extent beyond 63 bits, Errc::argument otherwise.
+    /// Constructors as in MPI-4.1 chapter 5; displacements in bytes where they end in _bytes, else
+    /// in extents of `old`. Errors: Errc::count for negative counts and lengths, Errc::type for a
+    /// size or extent beyond 63 bits, Errc::argument otherwise.
     [[nodiscard]] static Result<LayoutRef> contiguous(std::int64_t count, const LayoutRef& old);
     [[nodiscard]] static Result<LayoutRef> vector(
-        std::int64_t count, std::int64_t block_length, std::int64_t stride_bytes, const LayoutRef& old
-    );
-    [[nodiscard]] static Result<LayoutRef> indexed(
-        std::span<const std::int64_t> block_lengths, std::span<const std::int64_t> displacements_bytes,
+        std::int64_t count, std::int64_t block_length, std::int64_t stride_bytes,
         const LayoutRef& old
     );
+    [[nodiscard]] static Result<LayoutRef> indexed(
+        std::span<const std::int64_t> block_lengths,
+        std::span<const std::int64_t> displacements_bytes, const LayoutRef& old
+    );
     [[nodiscard]] static Result<LayoutRef> structure(
-        std::span<const std::int64_t> block_lengths, std::span<const std::int64_t> displacements_bytes,
-        std::span<const LayoutRef> olds
+        std::span<const std::int64_t> block_lengths,
+        std::span<const std::int64_t> displacements_bytes, std::span<const LayoutRef> olds
     );
     [[nodiscard]] static Result<LayoutRef> resized(
         std::int64_t lower_bound_bytes, std::int64_t extent_bytes, const LayoutRef& old
@@ -63,12 +81,13 @@ class Layout {
     [[nodiscard]] std::int64_t extent_bytes() const { return extent_bytes_; }
     [[nodiscard]] std::int64_t true_lower_bound_bytes() const { return true_lower_bound_bytes_; }
     [[nodiscard]] std::int64_t true_extent_bytes() const { return true_extent_bytes_; }
-    /// Whether any count of elements is one run of size_bytes() * count bytes at the buffer's address +
-    /// true_lower_bound_bytes().
+    /// Whether any count of elements is one run of size_bytes() * count bytes at the buffer's
+    /// address + true_lower_bound_bytes().
     [[nodiscard]] bool is_contiguous() const { return is_contiguous_; }
     /// The one element type all data consists of, or none.
     [[nodiscard]] ElementType element() const { return element_; }
-    /// Same for layouts whose packed streams hold the same sequence of elements (Langou et al. 2005).
+    /// Same for layouts whose packed streams hold the same sequence of elements (Langou et al.
+    /// 2005).
     [[nodiscard]] std::uint32_t signature_hash() const { return signature_hash_; }
 
     class Node;  ///< The loops inside; layout.cpp only.
@@ -86,10 +105,12 @@ class Layout {
     std::shared_ptr<const Node> root_;
 };
 
-/// Copies packed-stream bytes [offset_bytes, offset_bytes + target.size()) of `count` elements at `base` into
-/// target. Any offset, also in the middle of an element. REQUIRES: the range lies within the stream.
+/// Copies packed-stream bytes [offset_bytes, offset_bytes + target.size()) of `count` elements at
+/// `base` into target. Any offset, also in the middle of an element. REQUIRES: the range lies
+/// within the stream.
 void pack(
-    const Layout& layout, std::uint64_t count, const void* base, std::uint64_t offset_bytes, MutableBytes target
+    const Layout& layout, std::uint64_t count, const void* base, std::uint64_t offset_bytes,
+    MutableBytes target
 );
 
 /// The reverse: spreads source over the elements at `base`; bytes in gaps are never written.

@@ -2,30 +2,41 @@
 /// Element-wise reductions of host memory.
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/base/status.hpp"
 #include "runtime/layout.hpp"
+
+#include <cstdint>
 
 namespace dlrt {
 
 /// The numbers are those of dlrt_op.
 enum class ReduceOp : std::uint8_t {
-    null = 0, sum = 1, product, minimum, maximum, logical_and, logical_or, logical_xor, bit_and, bit_or, bit_xor,
+    null = 0,
+    sum = 1,
+    product,
+    minimum,
+    maximum,
+    logical_and,
+    logical_or,
+    logical_xor,
+    bit_and,
+    bit_or,
+    bit_xor,
 };
 
 /// Whether the reduction is defined for the element type (see dlrt.h at dlrt_op).
 [[nodiscard]] bool is_defined(ReduceOp op, ElementType type);
 
-/// target[i] = left[i] op right[i] for count elements; target may be left or right. Operands keep their order.
-/// NaN wins in minimum and maximum; integer overflow wraps. half and bfloat16 are computed in float and rounded
-/// to nearest even. REQUIRES: is_defined(op, type).
+/// target[i] = left[i] op right[i] for count elements; target may be left or right. Operands keep
+/// their order. NaN wins in minimum and maximum; integer overflow wraps. half and bfloat16 are
+/// computed in float and rounded to nearest even. REQUIRES: is_defined(op, type).
 void reduce_elements(
-    ReduceOp op, ElementType type, const void* left, const void* right, void* target, std::uint64_t count
+    ReduceOp op, ElementType type, const void* left, const void* right, void* target,
+    std::uint64_t count
 );
 
-/// The wider type in which a chain of reductions of this type is to be carried (float for half and bfloat16, else
-/// the type itself), and the conversions; the narrowing one rounds to nearest even.
+/// The wider type in which a chain of reductions of this type is to be carried (float for half and
+/// bfloat16, else the type itself), and the conversions; the narrowing one rounds to nearest even.
 [[nodiscard]] ElementType accumulation_type(ElementType type);
 void widen_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);
 void narrow_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);

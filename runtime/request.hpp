@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An operation of the user in flight. Owned by the engine's pool; completes exactly once per start.
+/// An operation of the user in flight. Owned by the engine's pool; completes exactly once per
+/// start.
 #pragma once
+
+#include "runtime/base/status.hpp"
 
 #include <atomic>
 #include <cstdint>
-
-#include "runtime/base/status.hpp"
 
 namespace dlrt {
 
@@ -25,11 +26,12 @@ struct MessageStatus {
     std::uint64_t size_bytes = 0;  ///< Of what was received (after truncation: what fits).
 };
 
-struct Request;  // Engine-private layout in request_state.hpp; the three questions below are for everybody.
+struct Request;  // Engine-private layout in request_state.hpp; the three questions below are for
+                 // everybody.
 
-[[nodiscard]] bool is_complete(const Request& request);    ///< Also true for inactive ones.
+[[nodiscard]] bool is_complete(const Request& request);  ///< Also true for inactive ones.
 [[nodiscard]] bool is_persistent(const Request& request);
-[[nodiscard]] bool is_active(const Request& request);      ///< Started and not yet waited for.
+[[nodiscard]] bool is_active(const Request& request);  ///< Started and not yet waited for.
 /// REQUIRES: is_complete(request). For a persistent request: of its last round.
 [[nodiscard]] MessageStatus status_of(const Request& request);
 

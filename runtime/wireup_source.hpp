@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a process finds its job: one interface, several sources (daemon, PMI-1, a key-value store handed in
-/// by the caller, alone), tried in the order of choose_source(). Once joined, they all look the same.
+/// How a process finds its job: one interface, several sources (daemon, PMI-1, a key-value store
+/// handed in by the caller, alone), tried in the order of choose_source(). Once joined, they all
+/// look the same.
 ///
 /// Thread: the one that calls init and finalize; abort() from any thread.
 #pragma once
+
+#include "runtime/base/fd.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/wireup/host_segment.hpp"
+#include "runtime/wireup/job_map.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -11,11 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "runtime/base/fd.hpp"
-#include "runtime/base/result.hpp"
-#include "runtime/wireup/host_segment.hpp"
-#include "runtime/wireup/job_map.hpp"
 
 namespace dlrt {
 
@@ -34,11 +35,13 @@ class WireupSource {
     /// Joins the job; blocks until the source has answered, without a global barrier where it can.
     /// Errors: Errc::wireup with cause and remedy. Never falls back to being alone.
     [[nodiscard]] virtual Result<Membership> join() = 0;
-    /// Tells the launcher that the job must end with this code, and does not return until it is told.
+    /// Tells the launcher that the job must end with this code, and does not return until it is
+    /// told.
     virtual void abort(std::int32_t code, std::string_view text) = 0;
     /// Leaves in good order. Afterwards a new source may join in the same process.
     virtual Status leave() = 0;
-    /// The eventfd of another local rank, for ringing one that sleeps on descriptors; -1 when not to be had.
+    /// The eventfd of another local rank, for ringing one that sleeps on descriptors; -1 when not
+    /// to be had.
     [[nodiscard]] virtual int doorbell_of(std::uint32_t local_rank) = 0;
 };
 
@@ -51,8 +54,9 @@ struct KeyValueStore {
     std::function<Result<std::string>(const std::string& key)> get;
 };
 
-/// Picks by the environment: DLRT_JOBID → daemon; PMI_FD or PMI_PORT → PMI-1; else alone (with one line on
-/// stderr when the environment smells of a launcher that we don't understand). Errors: Errc::wireup.
+/// Picks by the environment: DLRT_JOBID → daemon; PMI_FD or PMI_PORT → PMI-1; else alone (with one
+/// line on stderr when the environment smells of a launcher that we don't understand). Errors:
+/// Errc::wireup.
 [[nodiscard]] Result<std::unique_ptr<WireupSource>> choose_source();
 [[nodiscard]] std::unique_ptr<WireupSource> make_store_source(KeyValueStore store);
 

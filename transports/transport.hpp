@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The contract between the engine and whatever moves bytes to peers.
 ///
-/// A transport knows peers and bytes; it knows no rank, tag, communicator or schedule. The engine opens one
-/// Endpoint per transport and process. One thread at a time calls into an Endpoint (the engine guarantees
-/// it). No function blocks, none calls back: what has happened is taken out with poll() when the engine
-/// wants it.
+/// A transport knows peers and bytes; it knows no rank, tag, communicator or schedule. The engine
+/// opens one Endpoint per transport and process. One thread at a time calls into an Endpoint (the
+/// engine guarantees it). No function blocks, none calls back: what has happened is taken out with
+/// poll() when the engine wants it.
 ///
 /// Order: what one peer is sent (eager messages and fragments together) arrives in the order of the
 /// successful posts. Nothing is said about the order between peers. A get is ordered with nothing.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/status.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -16,9 +19,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "runtime/base/bytes.hpp"
-#include "runtime/base/status.hpp"
 
 namespace dlrt {
 
@@ -28,7 +28,8 @@ enum class PeerIndex : std::uint32_t {};
 /// Chosen by the engine, returned in the completion of that post.
 enum class OperationId : std::uint64_t {};
 
-/// 16 bytes that the transport carries with every message and doesn't look into. Passed in registers.
+/// 16 bytes that the transport carries with every message and doesn't look into. Passed in
+/// registers.
 struct MessageHeader {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
@@ -70,7 +71,7 @@ struct Capabilities {
     std::uint32_t eager_bytes_max = 0;     ///< Largest payload of post_eager.
     std::uint32_t fragment_bytes_max = 0;  ///< Largest payload of post_fragment.
     bool can_get = false;                  ///< post_get is worth a try.
-    int sleep_descriptor = -1;             ///< To be watched while asleep; -1: the doorbell is rung instead.
+    int sleep_descriptor = -1;  ///< To be watched while asleep; -1: the doorbell is rung instead.
 };
 
 class Endpoint {
@@ -80,36 +81,38 @@ class Endpoint {
     [[nodiscard]] virtual std::string_view name() const = 0;  ///< "shm", "loopback", …
     [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
 
-    /// Sends header and payload as one message, buffered by the transport: the payload may be reused on
-    /// `done`. Returns done or busy, never pending. Rings the peer's doorbell when it may be asleep.
-    /// REQUIRES: payload.size() <= capabilities().eager_bytes_max.
+    /// Sends header and payload as one message, buffered by the transport: the payload may be
+    /// reused on `done`. Returns done or busy, never pending. Rings the peer's doorbell when it may
+    /// be asleep. REQUIRES: payload.size() <= capabilities().eager_bytes_max.
     [[nodiscard]] virtual Post post_eager(PeerIndex peer, MessageHeader header, Bytes payload) = 0;
 
-    /// As post_eager, for a piece of a large message whose receiver is known to be taking it: made for
-    /// throughput, a stream of fragments is pipelined. Returns done, pending or busy.
-    /// REQUIRES: payload.size() <= capabilities().fragment_bytes_max.
+    /// As post_eager, for a piece of a large message whose receiver is known to be taking it: made
+    /// for throughput, a stream of fragments is pipelined. Returns done, pending or busy. REQUIRES:
+    /// payload.size() <= capabilities().fragment_bytes_max.
     [[nodiscard]] virtual Post post_fragment(
         PeerIndex peer, MessageHeader header, Bytes payload, OperationId id
     ) = 0;
 
-    /// Describes local memory so that the peer's post_get can read it, as long as the caller keeps it.
+    /// Describes local memory so that the peer's post_get can read it, as long as the caller keeps
+    /// it.
     [[nodiscard]] virtual RemoteMemory describe(Bytes memory) = 0;
 
-    /// Reads target.size() bytes from the peer's memory. Returns done, pending, busy, or refused when the
-    /// system forbids it (then also at any later time: the caller falls back, silently). A peer that has
-    /// died shows as refused as well.
+    /// Reads target.size() bytes from the peer's memory. Returns done, pending, busy, or refused
+    /// when the system forbids it (then also at any later time: the caller falls back, silently). A
+    /// peer that has died shows as refused as well.
     [[nodiscard]] virtual Post post_get(
         PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
     ) = 0;
 
-    /// Fills `out` with messages that arrived; returns how many. Releases the payloads of the previous call.
+    /// Fills `out` with messages that arrived; returns how many. Releases the payloads of the
+    /// previous call.
     [[nodiscard]] virtual std::size_t poll(std::span<Arrival> out) = 0;
 
     /// Fills `out` with finished pending posts; returns how many.
     [[nodiscard]] virtual std::size_t poll_completions(std::span<Completion> out) = 0;
 
-    /// True when poll() or poll_completions() would yield something now. Cheap; called between announcing
-    /// a sleep and sleeping.
+    /// True when poll() or poll_completions() would yield something now. Cheap; called between
+    /// announcing a sleep and sleeping.
     [[nodiscard]] virtual bool has_work() = 0;
 
     /// How a message of this size should travel to that peer, from the table of this host.

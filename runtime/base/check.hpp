@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Assertions about dlrt's own invariants. A failed one is a bug in dlrt: it prints where and aborts.
-/// Misuse by a caller is never asserted; it is returned as a Status by the surfaces.
+/// Assertions about dlrt's own invariants. A failed one is a bug in dlrt: it prints where and
+/// aborts. Misuse by a caller is never asserted; it is returned as a Status by the surfaces.
 #pragma once
 
 #include <source_location>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <time.h>
 
 namespace dlrt {
@@ -12,7 +11,8 @@ namespace dlrt {
 [[nodiscard]] inline std::uint64_t monotonic_ns() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 }  // namespace dlrt

@@ -2,7 +2,6 @@
 #include "runtime/base/doorbell.hpp"
 
 #include <climits>
-
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -52,14 +51,17 @@ void Doorbell::cancel_sleep() {
 
 void Doorbell::sleep_futex(std::int64_t timeout_ns) {
     const std::uint32_t before = sequence.load(std::memory_order_acquire);
-    // A ringer clears the announcement before it raises the sequence: when it is gone, so is the reason.
+    // A ringer clears the announcement before it raises the sequence: when it is gone, so is the
+    // reason.
     if (sleeping.load(std::memory_order_acquire) != static_cast<std::uint32_t>(SleepKind::awake)) {
         timespec limit{};
         if (timeout_ns >= 0) {
             limit.tv_sec = timeout_ns / 1'000'000'000;
             limit.tv_nsec = timeout_ns % 1'000'000'000;
         }
-        ::syscall(SYS_futex, &sequence, FUTEX_WAIT, before, timeout_ns >= 0 ? &limit : nullptr, nullptr, 0);
+        ::syscall(
+            SYS_futex, &sequence, FUTEX_WAIT, before, timeout_ns >= 0 ? &limit : nullptr, nullptr, 0
+        );
     }
     cancel_sleep();
 }

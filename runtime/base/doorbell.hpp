@@ -8,15 +8,16 @@
 ///
 /// No wake-up is lost: either the sleeper's re-check sees the work or the ringer sees the
 /// announcement. That needs a full barrier on both sides. Where the kernel offers membarrier
-/// (MEMBARRIER_CMD_GLOBAL_EXPEDITED) the sleeper executes it on behalf of all registered ringers, so that
-/// ringing an awake peer costs two loads of one line. A ringer fences itself when it is not registered
-/// or when the owner has not said that it uses membarrier; zero-filled memory means "fence".
+/// (MEMBARRIER_CMD_GLOBAL_EXPEDITED) the sleeper executes it on behalf of all registered ringers,
+/// so that ringing an awake peer costs two loads of one line. A ringer fences itself when it is not
+/// registered or when the owner has not said that it uses membarrier; zero-filled memory means
+/// "fence".
 #pragma once
+
+#include "runtime/base/bytes.hpp"
 
 #include <atomic>
 #include <cstdint>
-
-#include "runtime/base/bytes.hpp"
 
 namespace dlrt {
 
@@ -30,8 +31,8 @@ enum class SleepKind : std::uint32_t {
 enum class RingFence : std::uint8_t { full, membarrier };
 
 struct alignas(no_sharing_bytes) Doorbell {
-    std::atomic<std::uint32_t> sequence;  ///< Grows with every wake-up.
-    std::atomic<std::uint32_t> sleeping;  ///< A SleepKind.
+    std::atomic<std::uint32_t> sequence;               ///< Grows with every wake-up.
+    std::atomic<std::uint32_t> sleeping;               ///< A SleepKind.
     std::atomic<std::uint32_t> owner_uses_membarrier;  ///< 1 once the owner has registered.
 
     /// Owner, once, before its first sleep.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The text of the last failure, per thread. Whoever decides that something is an error calls fail()
-/// once; everyone else only passes the Status on.
+/// The text of the last failure, per thread. Whoever decides that something is an error calls
+/// fail() once; everyone else only passes the Status on.
 #pragma once
+
+#include "runtime/base/status.hpp"
 
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
-
-#include "runtime/base/status.hpp"
 
 namespace dlrt {
 

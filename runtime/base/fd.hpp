@@ -2,9 +2,8 @@
 /// An owned file descriptor: closed when destroyed, movable, never copied.
 #pragma once
 
-#include <utility>
-
 #include <unistd.h>
+#include <utility>
 
 namespace dlrt {
 

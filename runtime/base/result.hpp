@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value or the Status that says why there is none. Named as std::expected, which GCC 12 lacks in C++20.
+/// A value or the Status that says why there is none. Named as std::expected, which GCC 12 lacks in
+/// C++20.
 #pragma once
+
+#include "runtime/base/check.hpp"
+#include "runtime/base/status.hpp"
 
 #include <type_traits>
 #include <utility>
 #include <variant>
-
-#include "runtime/base/check.hpp"
-#include "runtime/base/status.hpp"
 
 namespace dlrt {
 

@@ -3,18 +3,24 @@
  * dlrt.h: message passing for C99 and later. Link with -ldlrt (pkg-config: dlrt).
  *
  * Conventions
- *  1. Functions return dlrt_err: DLRT_OK or the reason. dlrt_last_error() has the calling thread's text with
- *     the function, the argument, its value and what is valid. A failed call has done nothing, unless said.
- *  2. Results come through the last pointer parameters and are written only on DLRT_OK, unless said.
- *  3. Handles are small structs by value: an index and a generation, so that a freed handle is recognised.
- *     All-zero is the null handle of its kind. Freeing a handle never disturbs operations in flight.
- *  4. Counts are 64 bits, in elements of the type; sizes and displacements that end in _bytes are in bytes.
- *  5. Ranks are numbers within the communicator given. DLRT_PROC_NULL as a peer makes an operation succeed
- *     at once without data. Tags of users are 0..2147483647.
- *  6. Threads: see dlrt_init_thread. At DLRT_THREAD_MULTIPLE every function may be called by any thread.
+ *  1. Functions return dlrt_err: DLRT_OK or the reason. dlrt_last_error() has the calling thread's
+ *     text with the function, the argument, its value and what is valid. A failed call has done
+ *     nothing, unless said.
+ *  2. Results come through the last pointer parameters and are written only on DLRT_OK, unless
+ *     said.
+ *  3. Handles are small structs by value: an index and a generation, so that a freed handle is
+ *     recognised. All-zero is the null handle of its kind. Freeing a handle never disturbs
+ *     operations in flight.
+ *  4. Counts are 64 bits, in elements of the type; sizes and displacements that end in _bytes are
+ *     in bytes.
+ *  5. Ranks are numbers within the communicator given. DLRT_PROC_NULL as a peer makes an operation
+ *     succeed at once without data. Tags of users are 0..2147483647.
+ *  6. Threads: see dlrt_init_thread. At DLRT_THREAD_MULTIPLE every function may be called by any
+ *     thread.
  *  7. Buffers given to a nonblocking operation belong to it until it is complete.
- *  8. Everything before dlrt_init and after dlrt_finalize, and in a child made by fork(), returns an error,
- *     except dlrt_init*, dlrt_initialized, dlrt_finalized, dlrt_version and the error texts.
+ *  8. Everything before dlrt_init and after dlrt_finalize, and in a child made by fork(), returns
+ *     an error, except dlrt_init*, dlrt_initialized, dlrt_finalized, dlrt_version and the error
+ *     texts.
  */
 #ifndef DLRT_H
 #define DLRT_H
@@ -74,19 +80,30 @@ typedef enum dlrt_err {
 } dlrt_err;
 
 /* Short name, such as "ERR_RANK"; "ERR_UNKNOWN" for other numbers. Never NULL. Any time. */
-DLRT_PUBLIC const char *dlrt_error_name(dlrt_err error);
+DLRT_PUBLIC const char* dlrt_error_name(dlrt_err error);
 /* One general sentence. Never NULL. Any time. */
-DLRT_PUBLIC const char *dlrt_error_text(dlrt_err error);
-/* The calling thread's last failure in words; "" if none. Valid until that thread's next failure. */
-DLRT_PUBLIC const char *dlrt_last_error(void);
+DLRT_PUBLIC const char* dlrt_error_text(dlrt_err error);
+/* The calling thread's last failure in words; "" if none. Valid until that thread's next failure.
+ */
+DLRT_PUBLIC const char* dlrt_last_error(void);
 
 /* ---- Handles and constants ---- */
 
-typedef struct dlrt_comm { uint32_t index, generation; } dlrt_comm;
-typedef struct dlrt_group { uint32_t index, generation; } dlrt_group;
-typedef struct dlrt_type { uint32_t index, generation; } dlrt_type;
-typedef struct dlrt_request { uint32_t index, generation; } dlrt_request;
-typedef struct dlrt_message { uint32_t index, generation; } dlrt_message;
+typedef struct dlrt_comm {
+    uint32_t index, generation;
+} dlrt_comm;
+typedef struct dlrt_group {
+    uint32_t index, generation;
+} dlrt_group;
+typedef struct dlrt_type {
+    uint32_t index, generation;
+} dlrt_type;
+typedef struct dlrt_request {
+    uint32_t index, generation;
+} dlrt_request;
+typedef struct dlrt_message {
+    uint32_t index, generation;
+} dlrt_message;
 
 static const dlrt_comm DLRT_COMM_NULL = {0, 0};
 static const dlrt_comm DLRT_COMM_WORLD = {1, 0};
@@ -127,24 +144,19 @@ static const dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
 #define DLRT_UNSIGNED_LONG_LONG DLRT_UINT64
 #define DLRT_SIZE_T (sizeof(size_t) == 8 ? DLRT_UINT64 : DLRT_UINT32)
 
-enum {
-    DLRT_PROC_NULL = -1,
-    DLRT_ANY_SOURCE = -2,
-    DLRT_ANY_TAG = -1,
-    DLRT_UNDEFINED = -32766
-};
+enum { DLRT_PROC_NULL = -1, DLRT_ANY_SOURCE = -2, DLRT_ANY_TAG = -1, DLRT_UNDEFINED = -32766 };
 
 /* Reductions. Which element types each accepts: integers all; floats and complex per line. */
 typedef enum dlrt_op {
     DLRT_OP_NULL = 0,
-    DLRT_SUM = 1,     /* integers, floats, complex */
-    DLRT_PROD = 2,    /* integers, floats, complex */
-    DLRT_MIN = 3,     /* integers, floats: NaN wins (IEEE 754-2019 minimum) */
-    DLRT_MAX = 4,     /* integers, floats: NaN wins */
-    DLRT_LAND = 5,    /* integers, bool */
+    DLRT_SUM = 1,  /* integers, floats, complex */
+    DLRT_PROD = 2, /* integers, floats, complex */
+    DLRT_MIN = 3,  /* integers, floats: NaN wins (IEEE 754-2019 minimum) */
+    DLRT_MAX = 4,  /* integers, floats: NaN wins */
+    DLRT_LAND = 5, /* integers, bool */
     DLRT_LOR = 6,
     DLRT_LXOR = 7,
-    DLRT_BAND = 8,    /* integers, bool, byte */
+    DLRT_BAND = 8, /* integers, bool, byte */
     DLRT_BOR = 9,
     DLRT_BXOR = 10,
     DLRT_OP_PIN_SIZE = 0x7fffffff
@@ -152,11 +164,12 @@ typedef enum dlrt_op {
 
 /* What a receive, a probe or a completed request reports. */
 typedef struct dlrt_status {
-    int32_t source;       /* rank in the communicator, DLRT_PROC_NULL or DLRT_ANY_SOURCE (nothing received) */
+    int32_t source; /* rank in the communicator, DLRT_PROC_NULL or DLRT_ANY_SOURCE (nothing
+                       received) */
     int32_t tag;
     dlrt_err error;
-    int32_t cancelled;    /* 1 when the receive was cancelled */
-    uint64_t size_bytes;  /* data bytes received, without gaps */
+    int32_t cancelled;   /* 1 when the receive was cancelled */
+    uint64_t size_bytes; /* data bytes received, without gaps */
     uint64_t reserved[2];
 } dlrt_status;
 
@@ -171,227 +184,288 @@ typedef enum dlrt_thread_level {
 } dlrt_thread_level;
 
 /* Joins the job: under dlrun by its daemon, under a PMI-1 launcher by that, else alone. Errors:
- * DLRT_ERR_ALREADY_INITIALIZED, DLRT_ERR_WIREUP. init after finalize joins again where the source can. */
+ * DLRT_ERR_ALREADY_INITIALIZED, DLRT_ERR_WIREUP. init after finalize joins again where the source
+ * can. */
 DLRT_PUBLIC dlrt_err dlrt_init(void) DLRT_MUST_CHECK;
 /* As dlrt_init with the thread level wanted; *provided (may be NULL) is at least that. */
-DLRT_PUBLIC dlrt_err dlrt_init_thread(dlrt_thread_level required, dlrt_thread_level *provided) DLRT_MUST_CHECK;
+DLRT_PUBLIC dlrt_err dlrt_init_thread(dlrt_thread_level required, dlrt_thread_level* provided)
+    DLRT_MUST_CHECK;
 
-/* A key-value store of the caller for jobs that no launcher knows. put and get return 0 on success. get waits
- * for the key, stores at most capacity bytes and always the whole length. Both may be called by one thread at
- * a time, during init and finalize only. */
+/* A key-value store of the caller for jobs that no launcher knows. put and get return 0 on success.
+ * get waits for the key, stores at most capacity bytes and always the whole length. Both may be
+ * called by one thread at a time, during init and finalize only. */
 typedef struct dlrt_store {
     size_t size; /* sizeof(dlrt_store) */
-    void *user;
-    int (*put)(void *user, const char *key, const void *value, size_t length);
-    int (*get)(void *user, const char *key, void *value, size_t capacity, size_t *length);
+    void* user;
+    int (*put)(void* user, const char* key, const void* value, size_t length);
+    int (*get)(void* user, const char* key, void* value, size_t capacity, size_t* length);
     uint32_t rank;
     uint32_t world_size;
 } dlrt_store;
 DLRT_PUBLIC dlrt_err dlrt_init_store(
-    const dlrt_store *store, dlrt_thread_level required, dlrt_thread_level *provided) DLRT_MUST_CHECK;
+    const dlrt_store* store, dlrt_thread_level required, dlrt_thread_level* provided
+) DLRT_MUST_CHECK;
 
-/* Collective over the world: completes outstanding sends, waits for all ranks, leaves. Errors: a second call,
- * or other threads inside a call (DLRT_ERR_THREAD). */
+/* Collective over the world: completes outstanding sends, waits for all ranks, leaves. Errors: a
+ * second call, or other threads inside a call (DLRT_ERR_THREAD). */
 DLRT_PUBLIC dlrt_err dlrt_finalize(void);
 DLRT_PUBLIC int dlrt_initialized(void); /* 1 between init and finalize */
 DLRT_PUBLIC int dlrt_finalized(void);   /* 1 after finalize, until a new init */
-DLRT_PUBLIC dlrt_err dlrt_query_thread(dlrt_thread_level *provided);
-/* Ends the whole job with this exit code (low 8 bits; 1 where that is 0). Never returns. text may be NULL. */
-DLRT_PUBLIC void dlrt_abort(int code, const char *text);
+DLRT_PUBLIC dlrt_err dlrt_query_thread(dlrt_thread_level* provided);
+/* Ends the whole job with this exit code (low 8 bits; 1 where that is 0). Never returns. text may
+ * be NULL. */
+DLRT_PUBLIC void dlrt_abort(int code, const char* text);
 /* Version of the library at run time: major * 10000 + minor * 100 + patch. */
 DLRT_PUBLIC int dlrt_version(void);
 
 /* ---- Groups: ordered sets of ranks; local operations ---- */
 
-DLRT_PUBLIC dlrt_err dlrt_comm_group(dlrt_comm comm, dlrt_group *group);
-DLRT_PUBLIC dlrt_err dlrt_group_size(dlrt_group group, int32_t *size);
+DLRT_PUBLIC dlrt_err dlrt_comm_group(dlrt_comm comm, dlrt_group* group);
+DLRT_PUBLIC dlrt_err dlrt_group_size(dlrt_group group, int32_t* size);
 /* DLRT_UNDEFINED when the caller is not in it. */
-DLRT_PUBLIC dlrt_err dlrt_group_rank(dlrt_group group, int32_t *rank);
+DLRT_PUBLIC dlrt_err dlrt_group_rank(dlrt_group group, int32_t* rank);
 /* Ranks without a counterpart become DLRT_UNDEFINED; DLRT_PROC_NULL stays. */
 DLRT_PUBLIC dlrt_err dlrt_group_translate(
-    dlrt_group from, int32_t count, const int32_t *ranks, dlrt_group to, int32_t *translated);
+    dlrt_group from, int32_t count, const int32_t* ranks, dlrt_group to, int32_t* translated
+);
 typedef enum dlrt_comparison {
-    DLRT_IDENT = 0,     /* the same object (communicators), the same members in the same order (groups) */
+    DLRT_IDENT = 0, /* the same object (communicators), the same members in the same order (groups)
+                     */
     DLRT_CONGRUENT = 1, /* communicators: same members and order, other context */
     DLRT_SIMILAR = 2,   /* same members, other order */
     DLRT_UNEQUAL = 3,
     DLRT_COMPARISON_PIN_SIZE = 0x7fffffff
 } dlrt_comparison;
-DLRT_PUBLIC dlrt_err dlrt_group_compare(dlrt_group a, dlrt_group b, dlrt_comparison *result);
+DLRT_PUBLIC dlrt_err dlrt_group_compare(dlrt_group a, dlrt_group b, dlrt_comparison* result);
 /* Order of the results: as in MPI-4.1 section 7.3.2 (first group's order, then the second's). */
-DLRT_PUBLIC dlrt_err dlrt_group_union(dlrt_group a, dlrt_group b, dlrt_group *result);
-DLRT_PUBLIC dlrt_err dlrt_group_intersection(dlrt_group a, dlrt_group b, dlrt_group *result);
-DLRT_PUBLIC dlrt_err dlrt_group_difference(dlrt_group a, dlrt_group b, dlrt_group *result);
-DLRT_PUBLIC dlrt_err dlrt_group_incl(dlrt_group group, int32_t count, const int32_t *ranks, dlrt_group *result);
-DLRT_PUBLIC dlrt_err dlrt_group_excl(dlrt_group group, int32_t count, const int32_t *ranks, dlrt_group *result);
+DLRT_PUBLIC dlrt_err dlrt_group_union(dlrt_group a, dlrt_group b, dlrt_group* result);
+DLRT_PUBLIC dlrt_err dlrt_group_intersection(dlrt_group a, dlrt_group b, dlrt_group* result);
+DLRT_PUBLIC dlrt_err dlrt_group_difference(dlrt_group a, dlrt_group b, dlrt_group* result);
+DLRT_PUBLIC dlrt_err
+dlrt_group_incl(dlrt_group group, int32_t count, const int32_t* ranks, dlrt_group* result);
+DLRT_PUBLIC dlrt_err
+dlrt_group_excl(dlrt_group group, int32_t count, const int32_t* ranks, dlrt_group* result);
 /* Triplets first, last, stride (stride may be negative, never 0). */
 DLRT_PUBLIC dlrt_err dlrt_group_range_incl(
-    dlrt_group group, int32_t count, const int32_t (*ranges)[3], dlrt_group *result);
+    dlrt_group group, int32_t count, const int32_t (*ranges)[3], dlrt_group* result
+);
 DLRT_PUBLIC dlrt_err dlrt_group_range_excl(
-    dlrt_group group, int32_t count, const int32_t (*ranges)[3], dlrt_group *result);
+    dlrt_group group, int32_t count, const int32_t (*ranges)[3], dlrt_group* result
+);
 /* Sets *group to DLRT_GROUP_NULL. */
-DLRT_PUBLIC dlrt_err dlrt_group_free(dlrt_group *group);
+DLRT_PUBLIC dlrt_err dlrt_group_free(dlrt_group* group);
 
 /* ---- Communicators. Creation and freeing are collective over the communicator given ---- */
 
-DLRT_PUBLIC dlrt_err dlrt_comm_size(dlrt_comm comm, int32_t *size);
-DLRT_PUBLIC dlrt_err dlrt_comm_rank(dlrt_comm comm, int32_t *rank);
-DLRT_PUBLIC dlrt_err dlrt_comm_compare(dlrt_comm a, dlrt_comm b, dlrt_comparison *result);
-DLRT_PUBLIC dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm *result);
-/* Same color: same new communicator, ordered by key, then by old rank. color DLRT_UNDEFINED: DLRT_COMM_NULL. */
-DLRT_PUBLIC dlrt_err dlrt_comm_split(dlrt_comm comm, int32_t color, int32_t key, dlrt_comm *result);
+DLRT_PUBLIC dlrt_err dlrt_comm_size(dlrt_comm comm, int32_t* size);
+DLRT_PUBLIC dlrt_err dlrt_comm_rank(dlrt_comm comm, int32_t* rank);
+DLRT_PUBLIC dlrt_err dlrt_comm_compare(dlrt_comm a, dlrt_comm b, dlrt_comparison* result);
+DLRT_PUBLIC dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm* result);
+/* Same color: same new communicator, ordered by key, then by old rank. color DLRT_UNDEFINED:
+ * DLRT_COMM_NULL. */
+DLRT_PUBLIC dlrt_err dlrt_comm_split(dlrt_comm comm, int32_t color, int32_t key, dlrt_comm* result);
 /* Splits by host. take_part 0: DLRT_COMM_NULL for this rank. */
-DLRT_PUBLIC dlrt_err dlrt_comm_split_host(dlrt_comm comm, int take_part, int32_t key, dlrt_comm *result);
-/* Collective over comm; each rank passes the group it belongs to (groups of one call must be equal or
- * disjoint); ranks outside their group, and those with the empty group, get DLRT_COMM_NULL. */
-DLRT_PUBLIC dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm *result);
+DLRT_PUBLIC dlrt_err
+dlrt_comm_split_host(dlrt_comm comm, int take_part, int32_t key, dlrt_comm* result);
+/* Collective over comm; each rank passes the group it belongs to (groups of one call must be equal
+ * or disjoint); ranks outside their group, and those with the empty group, get DLRT_COMM_NULL. */
+DLRT_PUBLIC dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm* result);
 /* Collective over the group only. text tells apart concurrent creations with overlapping groups. */
-DLRT_PUBLIC dlrt_err dlrt_comm_create_from_group(dlrt_group group, const char *text, dlrt_comm *result);
-/* Sets *comm to DLRT_COMM_NULL. Operations in flight complete normally. World and self can't be freed. */
-DLRT_PUBLIC dlrt_err dlrt_comm_free(dlrt_comm *comm);
+DLRT_PUBLIC dlrt_err
+dlrt_comm_create_from_group(dlrt_group group, const char* text, dlrt_comm* result);
+/* Sets *comm to DLRT_COMM_NULL. Operations in flight complete normally. World and self can't be
+ * freed. */
+DLRT_PUBLIC dlrt_err dlrt_comm_free(dlrt_comm* comm);
 
 /* ---- Types. Immutable, usable at once. Displacements and strides as named ---- */
 
-DLRT_PUBLIC dlrt_err dlrt_type_contiguous(int64_t count, dlrt_type old, dlrt_type *result);
+DLRT_PUBLIC dlrt_err dlrt_type_contiguous(int64_t count, dlrt_type old, dlrt_type* result);
 DLRT_PUBLIC dlrt_err dlrt_type_vector(
-    int64_t count, int64_t block_length, int64_t stride, dlrt_type old, dlrt_type *result);
+    int64_t count, int64_t block_length, int64_t stride, dlrt_type old, dlrt_type* result
+);
 DLRT_PUBLIC dlrt_err dlrt_type_vector_bytes(
-    int64_t count, int64_t block_length, int64_t stride_bytes, dlrt_type old, dlrt_type *result);
+    int64_t count, int64_t block_length, int64_t stride_bytes, dlrt_type old, dlrt_type* result
+);
 DLRT_PUBLIC dlrt_err dlrt_type_indexed(
-    int64_t count, const int64_t *block_lengths, const int64_t *displacements, dlrt_type old, dlrt_type *result);
+    int64_t count, const int64_t* block_lengths, const int64_t* displacements, dlrt_type old,
+    dlrt_type* result
+);
 DLRT_PUBLIC dlrt_err dlrt_type_indexed_bytes(
-    int64_t count, const int64_t *block_lengths, const int64_t *displacements_bytes, dlrt_type old,
-    dlrt_type *result);
+    int64_t count, const int64_t* block_lengths, const int64_t* displacements_bytes, dlrt_type old,
+    dlrt_type* result
+);
 DLRT_PUBLIC dlrt_err dlrt_type_struct(
-    int64_t count, const int64_t *block_lengths, const int64_t *displacements_bytes, const dlrt_type *olds,
-    dlrt_type *result);
+    int64_t count, const int64_t* block_lengths, const int64_t* displacements_bytes,
+    const dlrt_type* olds, dlrt_type* result
+);
 DLRT_PUBLIC dlrt_err dlrt_type_resized(
-    dlrt_type old, int64_t lower_bound_bytes, int64_t extent_bytes, dlrt_type *result);
-typedef enum dlrt_order { DLRT_ROW_MAJOR = 0, DLRT_COLUMN_MAJOR = 1, DLRT_ORDER_PIN_SIZE = 0x7fffffff } dlrt_order;
+    dlrt_type old, int64_t lower_bound_bytes, int64_t extent_bytes, dlrt_type* result
+);
+typedef enum dlrt_order {
+    DLRT_ROW_MAJOR = 0,
+    DLRT_COLUMN_MAJOR = 1,
+    DLRT_ORDER_PIN_SIZE = 0x7fffffff
+} dlrt_order;
 DLRT_PUBLIC dlrt_err dlrt_type_subarray(
-    int32_t dimensions, const int64_t *sizes, const int64_t *subsizes, const int64_t *starts, dlrt_order order,
-    dlrt_type old, dlrt_type *result);
+    int32_t dimensions, const int64_t* sizes, const int64_t* subsizes, const int64_t* starts,
+    dlrt_order order, dlrt_type old, dlrt_type* result
+);
 /* Sets *type to DLRT_TYPE_NULL. Predefined types can't be freed. */
-DLRT_PUBLIC dlrt_err dlrt_type_free(dlrt_type *type);
-DLRT_PUBLIC dlrt_err dlrt_type_size(dlrt_type type, uint64_t *size_bytes);
-DLRT_PUBLIC dlrt_err dlrt_type_extent(dlrt_type type, int64_t *lower_bound_bytes, int64_t *extent_bytes);
-DLRT_PUBLIC dlrt_err dlrt_type_true_extent(dlrt_type type, int64_t *lower_bound_bytes, int64_t *extent_bytes);
+DLRT_PUBLIC dlrt_err dlrt_type_free(dlrt_type* type);
+DLRT_PUBLIC dlrt_err dlrt_type_size(dlrt_type type, uint64_t* size_bytes);
+DLRT_PUBLIC dlrt_err
+dlrt_type_extent(dlrt_type type, int64_t* lower_bound_bytes, int64_t* extent_bytes);
+DLRT_PUBLIC dlrt_err
+dlrt_type_true_extent(dlrt_type type, int64_t* lower_bound_bytes, int64_t* extent_bytes);
 /* Whole elements of the type in what was received; DLRT_UNDEFINED when it is not a whole number. */
-DLRT_PUBLIC dlrt_err dlrt_status_count(const dlrt_status *status, dlrt_type type, int64_t *count);
-DLRT_PUBLIC dlrt_err dlrt_pack_size(int64_t count, dlrt_type type, uint64_t *size_bytes);
+DLRT_PUBLIC dlrt_err dlrt_status_count(const dlrt_status* status, dlrt_type type, int64_t* count);
+DLRT_PUBLIC dlrt_err dlrt_pack_size(int64_t count, dlrt_type type, uint64_t* size_bytes);
 /* *position_bytes is where to write, and afterwards the end of what was written. */
 DLRT_PUBLIC dlrt_err dlrt_pack(
-    const void *source, int64_t count, dlrt_type type, void *packed, uint64_t packed_size_bytes,
-    uint64_t *position_bytes);
+    const void* source, int64_t count, dlrt_type type, void* packed, uint64_t packed_size_bytes,
+    uint64_t* position_bytes
+);
 DLRT_PUBLIC dlrt_err dlrt_unpack(
-    const void *packed, uint64_t packed_size_bytes, uint64_t *position_bytes, void *target, int64_t count,
-    dlrt_type type);
+    const void* packed, uint64_t packed_size_bytes, uint64_t* position_bytes, void* target,
+    int64_t count, dlrt_type type
+);
 
 /* ---- Point to point ---- */
-/* status may be NULL everywhere. A message longer than the buffer gives DLRT_ERR_TRUNCATE: the buffer holds the
- * head of the message, nothing is written behind it, and the message is consumed. */
+/* status may be NULL everywhere. A message longer than the buffer gives DLRT_ERR_TRUNCATE: the
+ * buffer holds the head of the message, nothing is written behind it, and the message is consumed.
+ */
 
 DLRT_PUBLIC dlrt_err dlrt_send(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm
+);
 /* Returns once the receiver has matched the message. */
 DLRT_PUBLIC dlrt_err dlrt_ssend(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm
+);
 DLRT_PUBLIC dlrt_err dlrt_recv(
-    void *buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
-    dlrt_status *status);
+    void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
+    dlrt_status* status
+);
 DLRT_PUBLIC dlrt_err dlrt_sendrecv(
-    const void *send_buffer, int64_t send_count, dlrt_type send_type, int32_t target, int32_t send_tag,
-    void *recv_buffer, int64_t recv_count, dlrt_type recv_type, int32_t source, int32_t recv_tag, dlrt_comm comm,
-    dlrt_status *status);
+    const void* send_buffer, int64_t send_count, dlrt_type send_type, int32_t target,
+    int32_t send_tag, void* recv_buffer, int64_t recv_count, dlrt_type recv_type, int32_t source,
+    int32_t recv_tag, dlrt_comm comm, dlrt_status* status
+);
 /* The buffer is sent, then overwritten. */
 DLRT_PUBLIC dlrt_err dlrt_sendrecv_replace(
-    void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t send_tag, int32_t source,
-    int32_t recv_tag, dlrt_comm comm, dlrt_status *status);
+    void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t send_tag, int32_t source,
+    int32_t recv_tag, dlrt_comm comm, dlrt_status* status
+);
 
 DLRT_PUBLIC dlrt_err dlrt_isend(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 DLRT_PUBLIC dlrt_err dlrt_issend(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 DLRT_PUBLIC dlrt_err dlrt_irecv(
-    void *buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 
 /* Persistent: made inactive, started any number of times, freed with dlrt_request_free. */
 DLRT_PUBLIC dlrt_err dlrt_send_init(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 DLRT_PUBLIC dlrt_err dlrt_ssend_init(
-    const void *buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 DLRT_PUBLIC dlrt_err dlrt_recv_init(
-    void *buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
-    dlrt_request *request);
+    void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
+    dlrt_request* request
+);
 /* Errors: DLRT_ERR_REQUEST when not persistent or already active. */
 DLRT_PUBLIC dlrt_err dlrt_start(dlrt_request request);
-DLRT_PUBLIC dlrt_err dlrt_startall(int32_t count, const dlrt_request *requests);
+DLRT_PUBLIC dlrt_err dlrt_startall(int32_t count, const dlrt_request* requests);
 
-/* Completion. A completed request that is not persistent is freed and its handle set to null; null and inactive
- * handles count as complete with an empty status. The return value is the operation's own error, or
- * DLRT_ERR_IN_STATUS from the forms that complete several (then every status has its own error). */
-DLRT_PUBLIC dlrt_err dlrt_wait(dlrt_request *request, dlrt_status *status);
-DLRT_PUBLIC dlrt_err dlrt_test(dlrt_request *request, int *is_complete, dlrt_status *status);
+/* Completion. A completed request that is not persistent is freed and its handle set to null; null
+ * and inactive handles count as complete with an empty status. The return value is the operation's
+ * own error, or DLRT_ERR_IN_STATUS from the forms that complete several (then every status has its
+ * own error). */
+DLRT_PUBLIC dlrt_err dlrt_wait(dlrt_request* request, dlrt_status* status);
+DLRT_PUBLIC dlrt_err dlrt_test(dlrt_request* request, int* is_complete, dlrt_status* status);
 /* *index is DLRT_UNDEFINED when all are null or inactive. */
-DLRT_PUBLIC dlrt_err dlrt_waitany(int32_t count, dlrt_request *requests, int32_t *index, dlrt_status *status);
+DLRT_PUBLIC dlrt_err
+dlrt_waitany(int32_t count, dlrt_request* requests, int32_t* index, dlrt_status* status);
 DLRT_PUBLIC dlrt_err dlrt_testany(
-    int32_t count, dlrt_request *requests, int32_t *index, int *is_complete, dlrt_status *status);
+    int32_t count, dlrt_request* requests, int32_t* index, int* is_complete, dlrt_status* status
+);
 /* *completed_count is DLRT_UNDEFINED when all are null or inactive. statuses may be NULL. */
 DLRT_PUBLIC dlrt_err dlrt_waitsome(
-    int32_t count, dlrt_request *requests, int32_t *completed_count, int32_t *indices, dlrt_status *statuses);
+    int32_t count, dlrt_request* requests, int32_t* completed_count, int32_t* indices,
+    dlrt_status* statuses
+);
 DLRT_PUBLIC dlrt_err dlrt_testsome(
-    int32_t count, dlrt_request *requests, int32_t *completed_count, int32_t *indices, dlrt_status *statuses);
-DLRT_PUBLIC dlrt_err dlrt_waitall(int32_t count, dlrt_request *requests, dlrt_status *statuses);
+    int32_t count, dlrt_request* requests, int32_t* completed_count, int32_t* indices,
+    dlrt_status* statuses
+);
+DLRT_PUBLIC dlrt_err dlrt_waitall(int32_t count, dlrt_request* requests, dlrt_status* statuses);
 /* Completes none unless all are complete. */
-DLRT_PUBLIC dlrt_err dlrt_testall(
-    int32_t count, dlrt_request *requests, int *is_complete, dlrt_status *statuses);
+DLRT_PUBLIC dlrt_err
+dlrt_testall(int32_t count, dlrt_request* requests, int* is_complete, dlrt_status* statuses);
 /* Looks without completing or freeing. */
-DLRT_PUBLIC dlrt_err dlrt_request_status(dlrt_request request, int *is_complete, dlrt_status *status);
+DLRT_PUBLIC dlrt_err
+dlrt_request_status(dlrt_request request, int* is_complete, dlrt_status* status);
 /* Gives the handle up; an active operation still completes. */
-DLRT_PUBLIC dlrt_err dlrt_request_free(dlrt_request *request);
-/* Receives only (sends: DLRT_ERR_UNSUPPORTED). The request must still be completed; status.cancelled tells. */
+DLRT_PUBLIC dlrt_err dlrt_request_free(dlrt_request* request);
+/* Receives only (sends: DLRT_ERR_UNSUPPORTED). The request must still be completed;
+ * status.cancelled tells. */
 DLRT_PUBLIC dlrt_err dlrt_cancel(dlrt_request request);
 
-DLRT_PUBLIC dlrt_err dlrt_probe(int32_t source, int32_t tag, dlrt_comm comm, dlrt_status *status);
-DLRT_PUBLIC dlrt_err dlrt_iprobe(
-    int32_t source, int32_t tag, dlrt_comm comm, int *is_there, dlrt_status *status);
+DLRT_PUBLIC dlrt_err dlrt_probe(int32_t source, int32_t tag, dlrt_comm comm, dlrt_status* status);
+DLRT_PUBLIC dlrt_err
+dlrt_iprobe(int32_t source, int32_t tag, dlrt_comm comm, int* is_there, dlrt_status* status);
 /* Take the message out of matching: only the handle can receive it. */
 DLRT_PUBLIC dlrt_err dlrt_mprobe(
-    int32_t source, int32_t tag, dlrt_comm comm, dlrt_message *message, dlrt_status *status);
+    int32_t source, int32_t tag, dlrt_comm comm, dlrt_message* message, dlrt_status* status
+);
 DLRT_PUBLIC dlrt_err dlrt_improbe(
-    int32_t source, int32_t tag, dlrt_comm comm, int *is_there, dlrt_message *message, dlrt_status *status);
+    int32_t source, int32_t tag, dlrt_comm comm, int* is_there, dlrt_message* message,
+    dlrt_status* status
+);
 /* Sets *message to DLRT_MESSAGE_NULL. */
-DLRT_PUBLIC dlrt_err dlrt_mrecv(
-    void *buffer, int64_t count, dlrt_type type, dlrt_message *message, dlrt_status *status);
+DLRT_PUBLIC dlrt_err
+dlrt_mrecv(void* buffer, int64_t count, dlrt_type type, dlrt_message* message, dlrt_status* status);
 DLRT_PUBLIC dlrt_err dlrt_imrecv(
-    void *buffer, int64_t count, dlrt_type type, dlrt_message *message, dlrt_request *request);
+    void* buffer, int64_t count, dlrt_type type, dlrt_message* message, dlrt_request* request
+);
 
 /* ---- Collectives: called by all ranks of the communicator in the same order ---- */
 /* The input of a reduction may be DLRT_IN_PLACE: then it is taken from the output buffer. */
 
-#define DLRT_IN_PLACE ((void *)-1)
+#define DLRT_IN_PLACE ((void*)-1)
 
 DLRT_PUBLIC dlrt_err dlrt_barrier(dlrt_comm comm);
-DLRT_PUBLIC dlrt_err dlrt_bcast(void *buffer, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm);
+DLRT_PUBLIC dlrt_err
+dlrt_bcast(void* buffer, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm);
 /* output is significant at the root only. */
 DLRT_PUBLIC dlrt_err dlrt_reduce(
-    const void *input, void *output, int64_t count, dlrt_type type, dlrt_op op, int32_t root, dlrt_comm comm);
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, int32_t root,
+    dlrt_comm comm
+);
 /* The same bits on every rank. */
 DLRT_PUBLIC dlrt_err dlrt_allreduce(
-    const void *input, void *output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm);
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm
+);
 /* Every rank contributes `count` elements; the root gets size * count, by rank. */
 DLRT_PUBLIC dlrt_err dlrt_gather(
-    const void *input, int64_t count, dlrt_type type, void *output, int32_t root, dlrt_comm comm);
+    const void* input, int64_t count, dlrt_type type, void* output, int32_t root, dlrt_comm comm
+);
 /* The root's size * count elements, `count` to each rank. */
 DLRT_PUBLIC dlrt_err dlrt_scatter(
-    const void *input, void *output, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm);
-DLRT_PUBLIC dlrt_err dlrt_allgather(
-    const void *input, int64_t count, dlrt_type type, void *output, dlrt_comm comm);
+    const void* input, void* output, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm
+);
+DLRT_PUBLIC dlrt_err
+dlrt_allgather(const void* input, int64_t count, dlrt_type type, void* output, dlrt_comm comm);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The flight ring: a rank's last operations, in memory that the daemon maps too, so that it can be read
-/// while the rank runs, when it is stopped, and after it died.
+/// The flight ring: a rank's last operations, in memory that the daemon maps too, so that it can be
+/// read while the rank runs, when it is stopped, and after it died.
 ///
-/// One writer (the rank, under the engine's lock when several threads call); any number of readers, which
-/// may see a record change under them and check `stamp` before and after, as with a sequence lock.
+/// One writer (the rank, under the engine's lock when several threads call); any number of readers,
+/// which may see a record change under them and check `stamp` before and after, as with a sequence
+/// lock.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
 
 #include <array>
 #include <atomic>
@@ -13,15 +16,45 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/bytes.hpp"
-
 namespace dlrt {
 
 /// What a rank may be inside of. The numbers are part of the segment's version.
 enum class Call : std::uint8_t {
-    none = 0, init, finalize, send, ssend, recv, sendrecv, isend, issend, irecv, start, wait, wait_any,
-    wait_some, wait_all, test, probe, iprobe, mprobe, improbe, mrecv, imrecv, cancel, barrier, bcast, reduce,
-    allreduce, gather, scatter, allgather, comm_dup, comm_split, comm_create, comm_free, abort,
+    none = 0,
+    init,
+    finalize,
+    send,
+    ssend,
+    recv,
+    sendrecv,
+    isend,
+    issend,
+    irecv,
+    start,
+    wait,
+    wait_any,
+    wait_some,
+    wait_all,
+    test,
+    probe,
+    iprobe,
+    mprobe,
+    improbe,
+    mrecv,
+    imrecv,
+    cancel,
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    scatter,
+    allgather,
+    comm_dup,
+    comm_split,
+    comm_create,
+    comm_free,
+    abort,
 };
 
 /// Name as a user writes it, such as "recv".
@@ -31,7 +64,8 @@ enum class FlightState : std::uint8_t { entered = 1, waiting = 2, finished = 3 }
 
 /// 64 bytes. Fields are plain because a torn record is detected by `stamp`.
 struct alignas(cache_line_bytes) FlightRecord {
-    std::atomic<std::uint32_t> stamp;  ///< Low 32 bits of sequence + 1 when the record is whole, else 0.
+    std::atomic<std::uint32_t> stamp;  ///< Low 32 bits of sequence + 1 when the record is whole,
+                                       ///< else 0.
     Call call;
     FlightState state;
     std::uint16_t reserved;
@@ -39,7 +73,7 @@ struct alignas(cache_line_bytes) FlightRecord {
     std::uint64_t sequence;        ///< Number of this operation within the rank, from 0.
     std::uint64_t arguments_hash;  ///< Count, type, tag, root: equal calls have equal hashes.
     std::uint64_t size_bytes;
-    std::int32_t peer;             ///< Rank in that communicator; -1 none, -2 any.
+    std::int32_t peer;  ///< Rank in that communicator; -1 none, -2 any.
     std::int32_t tag;
     std::uint64_t waiting_since_ns;  ///< CLOCK_MONOTONIC when it began to wait; 0 if it never did.
 };
@@ -60,7 +94,9 @@ struct FlightEntry {
     std::int32_t peer, tag;
     std::uint64_t waiting_since_ns;
 };
-[[nodiscard]] std::vector<FlightEntry> read_flight_ring(const FlightRing& ring, std::uint32_t count_max);
+[[nodiscard]] std::vector<FlightEntry> read_flight_ring(
+    const FlightRing& ring, std::uint32_t count_max
+);
 
 /// One line for people: "recv #41 from rank 3, tag 7, 8 bytes: waiting for 2.1 s".
 [[nodiscard]] std::string describe(const FlightEntry& entry, std::uint64_t now_ns);

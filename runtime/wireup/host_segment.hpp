@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host segment: one sparse memfd per host and job, mapped by the daemon and by every local rank.
+/// The host segment: one sparse memfd per host and job, mapped by the daemon and by every local
+/// rank.
 ///
 ///   header | doorbell per rank | life per rank | flight ring per rank | tenancy | transport area
 ///
-/// All bytes start as zero. The daemon (or, without one, the lowest local rank) creates it, writes the
-/// header, and seals its size. Only the transport area's size is known here; its content belongs to
-/// transports/shm, which is handed the bytes. Nothing in it has a name in a file system.
+/// All bytes start as zero. The daemon (or, without one, the lowest local rank) creates it, writes
+/// the header, and seals its size. Only the transport area's size is known here; its content
+/// belongs to transports/shm, which is handed the bytes. Nothing in it has a name in a file system.
 #pragma once
-
-#include <atomic>
-#include <cstdint>
-#include <string_view>
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/doorbell.hpp"
@@ -18,26 +15,30 @@
 #include "runtime/base/result.hpp"
 #include "runtime/wireup/flight_ring.hpp"
 
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
 namespace dlrt {
 
 inline constexpr std::uint32_t local_rank_count_max = 1024;
 
-/// Where a local rank is in its life. Written by the rank itself up to `finalized`, by whoever started
-/// it afterwards.
+/// Where a local rank is in its life. Written by the rank itself up to `finalized`, by whoever
+/// started it afterwards.
 enum class RankLife : std::uint32_t {
-    absent = 0,       ///< Has not initialised (or never will: not every program calls dlrt).
+    absent = 0,  ///< Has not initialised (or never will: not every program calls dlrt).
     initialized = 1,
     finalized = 2,
-    departed = 3,     ///< Ended after init without finalize. Waits that need it fail.
+    departed = 3,  ///< Ended after init without finalize. Waits that need it fail.
 };
 
 /// Why everybody must stop. The first writer wins.
 struct alignas(no_sharing_bytes) AbortCell {
-    std::atomic<std::uint32_t> raised;     ///< 0, or 1 once the fields below are set.
-    std::atomic<std::uint32_t> claimed;    ///< 0, or 1 once somebody is writing.
+    std::atomic<std::uint32_t> raised;   ///< 0, or 1 once the fields below are set.
+    std::atomic<std::uint32_t> claimed;  ///< 0, or 1 once somebody is writing.
     std::int32_t code;
-    std::uint32_t rank;                    ///< World rank that aborted, UINT32_MAX: the launcher.
-    char text[480];                        ///< Zero-terminated UTF-8.
+    std::uint32_t rank;  ///< World rank that aborted, UINT32_MAX: the launcher.
+    char text[480];      ///< Zero-terminated UTF-8.
 };
 
 struct alignas(no_sharing_bytes) SegmentHeader {
@@ -55,9 +56,9 @@ struct alignas(no_sharing_bytes) SegmentHeader {
 };
 
 struct alignas(cache_line_bytes) LifeCell {
-    std::atomic<std::uint32_t> life;    ///< A RankLife.
-    std::atomic<std::int32_t> pid;      ///< Of the process that claimed the rank, 0 if none.
-    std::uint32_t world_rank;           ///< Written by the creator.
+    std::atomic<std::uint32_t> life;  ///< A RankLife.
+    std::atomic<std::int32_t> pid;    ///< Of the process that claimed the rank, 0 if none.
+    std::uint32_t world_rank;         ///< Written by the creator.
 };
 
 /// How many ranks (of all jobs that the daemons of this user know) may run on each cpu.
@@ -71,7 +72,7 @@ struct alignas(no_sharing_bytes) TenancyTable {
 class HostSegment {
   public:
     struct Shape {
-        std::string_view job_id;       ///< At most 63 bytes.
+        std::string_view job_id;  ///< At most 63 bytes.
         std::uint32_t host_index = 0;
         std::uint32_t usable_cpu_count = 1;
         std::span<const std::uint32_t> world_ranks;  ///< By local rank; 1..local_rank_count_max.
@@ -79,8 +80,8 @@ class HostSegment {
 
     /// Creates, sizes, seals and maps a segment. Errors: Errc::system, Errc::limit.
     [[nodiscard]] static Result<HostSegment> create(const Shape& shape);
-    /// Maps one that somebody made; checks magic, version, sizes and seals. Keeps its own duplicate of
-    /// the descriptor. Errors: Errc::wireup with the reason.
+    /// Maps one that somebody made; checks magic, version, sizes and seals. Keeps its own duplicate
+    /// of the descriptor. Errors: Errc::wireup with the reason.
     [[nodiscard]] static Result<HostSegment> open(int descriptor);
 
     HostSegment(HostSegment&& other) noexcept;

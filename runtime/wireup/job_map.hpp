@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The job map: which rank is where. A value, made by the daemon (or by a wire-up source without one),
-/// encoded into a read-only memfd that all local ranks map, and never changed afterwards.
+/// The job map: which rank is where. A value, made by the daemon (or by a wire-up source without
+/// one), encoded into a read-only memfd that all local ranks map, and never changed afterwards.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/result.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "runtime/base/bytes.hpp"
-#include "runtime/base/result.hpp"
 
 namespace dlrt {
 
@@ -23,7 +23,7 @@ struct HostEntry {
 struct RankEntry {
     std::uint32_t host_index = 0;
     std::uint32_t local_rank = 0;
-    std::uint32_t block_index = 0;  ///< Which `:` block of the command line started it.
+    std::uint32_t block_index = 0;    ///< Which `:` block of the command line started it.
     std::vector<std::uint32_t> cpus;  ///< Cpus it is bound to; empty when unbound.
 
     friend bool operator==(const RankEntry&, const RankEntry&) = default;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a rank and its daemon say to each other, as values. One message is one SOCK_SEQPACKET datagram of at
-/// most control_message_bytes_max bytes; descriptors travel beside it (SCM_RIGHTS) and are named here.
-/// Bytes on the wire: format.md.
+/// What a rank and its daemon say to each other, as values. One message is one SOCK_SEQPACKET
+/// datagram of at most control_message_bytes_max bytes; descriptors travel beside it (SCM_RIGHTS)
+/// and are named here. Bytes on the wire: format.md.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/result.hpp"
 
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "runtime/base/bytes.hpp"
-#include "runtime/base/result.hpp"
 
 namespace dlrt {
 
@@ -22,11 +22,13 @@ struct Hello {
     std::uint32_t protocol_version = control_protocol_version;
     std::uint32_t rank = 0;
     std::int32_t pid = 0;
-    std::string token;  ///< DLRT_TOKEN of the environment: proves membership on a reattach.
-    bool reattach = false;  ///< True over the abstract socket: the answer must carry the descriptors.
+    std::string token;      ///< DLRT_TOKEN of the environment: proves membership on a reattach.
+    bool reattach = false;  ///< True over the abstract socket: the answer must carry the
+                            ///< descriptors.
     friend bool operator==(const Hello&, const Hello&) = default;
 };
-/// Daemon → rank: you are in. With a reattach the descriptors map, segment and doorbell follow in that order.
+/// Daemon → rank: you are in. With a reattach the descriptors map, segment and doorbell follow in
+/// that order.
 struct Welcome {
     std::uint32_t protocol_version = control_protocol_version;
     friend bool operator==(const Welcome&, const Welcome&) = default;
@@ -64,7 +66,8 @@ struct Address {
     std::vector<std::byte> address;
     friend bool operator==(const Address&, const Address&) = default;
 };
-/// Rank → daemon: send me the doorbell eventfd of that local rank. Answered by Doorbells with one descriptor.
+/// Rank → daemon: send me the doorbell eventfd of that local rank. Answered by Doorbells with one
+/// descriptor.
 struct GetDoorbell {
     std::uint32_t local_rank = 0;
     friend bool operator==(const GetDoorbell&, const GetDoorbell&) = default;
@@ -75,12 +78,13 @@ struct DoorbellReply {
 };
 
 using ControlMessage = std::variant<
-    Hello, Welcome, Refused, Abort, Finalized, PutAddress, GetAddress, Address, GetDoorbell, DoorbellReply>;
+    Hello, Welcome, Refused, Abort, Finalized, PutAddress, GetAddress, Address, GetDoorbell,
+    DoorbellReply>;
 
 /// REQUIRES: every string and blob fits in control_message_bytes_max together.
 [[nodiscard]] std::vector<std::byte> encode_message(const ControlMessage& message);
-/// Errors: Errc::wireup with the reason, for any bytes that encode_message can't have made. Checks every
-/// length before it allocates.
+/// Errors: Errc::wireup with the reason, for any bytes that encode_message can't have made. Checks
+/// every length before it allocates.
 [[nodiscard]] Result<ControlMessage> decode_message(Bytes bytes);
 
 /// Environment variables by which a rank finds its job.

@@ -9,7 +9,8 @@
 namespace dlrt {
 namespace {
 
-// Two threads hand a counter back and forth, each sleeping until rung: a lost wake-up hangs the test.
+// Two threads hand a counter back and forth, each sleeping until rung: a lost wake-up hangs the
+// test.
 void ping_pong(RingFence fence, std::uint64_t rounds) {
     Doorbell bells[2] = {};
     std::atomic<std::uint64_t> turn{0};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/result.hpp"
 
+#include "runtime/base/error_text.hpp"
+
 #include <cerrno>
 #include <memory>
 
 #include <catch2/catch.hpp>
-
-#include "runtime/base/error_text.hpp"
 
 namespace dlrt {
 

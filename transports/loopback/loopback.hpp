@@ -2,9 +2,9 @@
 /// The transport from a rank to itself: one peer, index 0.
 #pragma once
 
-#include <memory>
-
 #include "transports/transport.hpp"
+
+#include <memory>
 
 namespace dlrt::loopback {
 

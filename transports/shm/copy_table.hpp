@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which way a large message between two ranks of a host goes, by size and by what else is going on. A value:
-/// built in, or measured on the host and read from a file.
+/// Which way a large message between two ranks of a host goes, by size and by what else is going
+/// on. A value: built in, or measured on the host and read from a file.
 #pragma once
+
+#include "transports/transport.hpp"
 
 #include <cstdint>
 #include <vector>
-
-#include "transports/transport.hpp"
 
 namespace dlrt::shm {
 

@@ -2,26 +2,26 @@
 /// The transport between ranks of one host, over the transport area of the host segment.
 #pragma once
 
-#include <functional>
-#include <memory>
-
 #include "runtime/base/doorbell.hpp"
 #include "runtime/base/result.hpp"
 #include "transports/shm/copy_table.hpp"
 #include "transports/transport.hpp"
 
+#include <functional>
+#include <memory>
+
 namespace dlrt::shm {
 
 struct Options {
-    MutableBytes area;              ///< Zero when the first rank opens it; shared by all local ranks.
+    MutableBytes area;  ///< Zero when the first rank opens it; shared by all local ranks.
     std::uint32_t local_rank = 0;
     std::uint32_t local_size = 1;
     Doorbell* doorbells = nullptr;  ///< Array by local rank, in shared memory.
     RingFence ring_fence = RingFence::full;
     /// Wakes a peer that sleeps on descriptors (Doorbell::ring said so).
     std::function<void(std::uint32_t local_rank)> write_doorbell_descriptor;
-    CopyTable copy_table;           ///< Which large messages go which way.
-    bool allow_cross_memory = true; ///< False: never try process_vm_readv (DLRT_CMA=0).
+    CopyTable copy_table;            ///< Which large messages go which way.
+    bool allow_cross_memory = true;  ///< False: never try process_vm_readv (DLRT_CMA=0).
 };
 
 /// Peers need not be there yet: what they are sent waits in the area.

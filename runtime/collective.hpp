@@ -6,6 +6,7 @@
 /// output.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/reduce_op.hpp"
 
@@ -26,12 +27,12 @@ struct BlockArguments {
     bool is_in_place = false;
 };
 
-Status barrier(Communicator& comm);
-Status bcast(Communicator& comm, const Buffer& buffer, std::int32_t root);
-Status reduce(Communicator& comm, const ReduceArguments& arguments, std::int32_t root);
-Status allreduce(Communicator& comm, const ReduceArguments& arguments);
-Status gather(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
-Status scatter(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
-Status allgather(Communicator& comm, const BlockArguments& arguments);
+DLRT_CORE Status barrier(Communicator& comm);
+DLRT_CORE Status bcast(Communicator& comm, const Buffer& buffer, std::int32_t root);
+DLRT_CORE Status reduce(Communicator& comm, const ReduceArguments& arguments, std::int32_t root);
+DLRT_CORE Status allreduce(Communicator& comm, const ReduceArguments& arguments);
+DLRT_CORE Status gather(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
+DLRT_CORE Status scatter(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
+DLRT_CORE Status allgather(Communicator& comm, const BlockArguments& arguments);
 
 }  // namespace dlrt

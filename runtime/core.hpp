@@ -5,6 +5,7 @@
 /// init, init_with_store, finalize: one thread. get(): any thread, one load.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/flight_recorder.hpp"
 #include "runtime/wireup_source.hpp"
@@ -18,7 +19,7 @@ namespace dlrt {
 
 enum class ThreadLevel : std::uint8_t { single, funneled, serialized, multiple };
 
-class Core {
+class DLRT_CORE Core {
   public:
     /// Joins through choose_source(), or through the caller's store. Errors: already_initialized,
     /// wireup, forked.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/export.hpp"
 #include "runtime/base/status.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/request.hpp"
@@ -55,7 +56,7 @@ struct Buffer {
 /// A message taken out of matching by a matched probe, to be received once.
 struct MatchedMessage;
 
-class Engine {
+class DLRT_CORE Engine {
   public:
     /// How to reach one world rank: an endpoint of `endpoints` and the peer's number there.
     struct PeerRoute {

@@ -6,13 +6,14 @@
 /// spinning. Thread: as the engine's calls (under its lock in ThreadMode::multiple).
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/wireup/flight_ring.hpp"
 
 #include <cstdint>
 
 namespace dlrt {
 
-class FlightRecorder {
+class DLRT_CORE FlightRecorder {
   public:
     explicit FlightRecorder(FlightRing& ring) : ring_(&ring) {}
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/export.hpp"
 #include "runtime/base/result.hpp"
 
 #include <cstdint>
@@ -39,13 +40,13 @@ enum class ElementType : std::uint8_t {
     complex128,
 };
 
-[[nodiscard]] std::uint32_t element_size_bytes(ElementType type);
-[[nodiscard]] const char* element_name(ElementType type);
+[[nodiscard]] DLRT_CORE std::uint32_t element_size_bytes(ElementType type);
+[[nodiscard]] DLRT_CORE const char* element_name(ElementType type);
 
 class Layout;
 using LayoutRef = std::shared_ptr<const Layout>;
 
-class Layout {
+class DLRT_CORE Layout {
   public:
     /// The predefined layout of an element type; the same object each time.
     [[nodiscard]] static const LayoutRef& of(ElementType type);
@@ -108,13 +109,13 @@ class Layout {
 /// Copies packed-stream bytes [offset_bytes, offset_bytes + target.size()) of `count` elements at
 /// `base` into target. Any offset, also in the middle of an element. REQUIRES: the range lies
 /// within the stream.
-void pack(
+DLRT_CORE void pack(
     const Layout& layout, std::uint64_t count, const void* base, std::uint64_t offset_bytes,
     MutableBytes target
 );
 
 /// The reverse: spreads source over the elements at `base`; bytes in gaps are never written.
-void unpack(
+DLRT_CORE void unpack(
     const Layout& layout, std::uint64_t count, void* base, std::uint64_t offset_bytes, Bytes source
 );
 

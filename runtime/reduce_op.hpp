@@ -2,6 +2,7 @@
 /// Element-wise reductions of host memory.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/base/status.hpp"
 #include "runtime/layout.hpp"
 
@@ -25,7 +26,7 @@ enum class ReduceOp : std::uint8_t {
 };
 
 /// Whether the reduction is defined for the element type (see dlrt.h at dlrt_op).
-[[nodiscard]] bool is_defined(ReduceOp op, ElementType type);
+[[nodiscard]] DLRT_CORE bool is_defined(ReduceOp op, ElementType type);
 
 /// target[i] = left[i] op right[i] for count elements; target may be left or right. Operands keep
 /// their order. NaN wins in minimum and maximum; integer overflow wraps. half and bfloat16 are

@@ -3,6 +3,7 @@
 /// start.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/base/status.hpp"
 
 #include <atomic>
@@ -29,10 +30,11 @@ struct MessageStatus {
 struct Request;  // Engine-private layout in request_state.hpp; the three questions below are for
                  // everybody.
 
-[[nodiscard]] bool is_complete(const Request& request);  ///< Also true for inactive ones.
-[[nodiscard]] bool is_persistent(const Request& request);
-[[nodiscard]] bool is_active(const Request& request);  ///< Started and not yet waited for.
+[[nodiscard]] DLRT_CORE bool is_complete(const Request& request);  ///< Also true for inactive ones.
+[[nodiscard]] DLRT_CORE bool is_persistent(const Request& request);
+[[nodiscard]] DLRT_CORE bool is_active(const Request& request);  ///< Started and not yet waited
+                                                                 ///< for.
 /// REQUIRES: is_complete(request). For a persistent request: of its last round.
-[[nodiscard]] MessageStatus status_of(const Request& request);
+[[nodiscard]] DLRT_CORE MessageStatus status_of(const Request& request);
 
 }  // namespace dlrt

@@ -3,11 +3,13 @@
 /// aborts. Misuse by a caller is never asserted; it is returned as a Status by the surfaces.
 #pragma once
 
+#include "runtime/base/export.hpp"
+
 #include <source_location>
 
 namespace dlrt {
 
-[[noreturn]] void assertion_failed(
+[[noreturn]] DLRT_CORE void assertion_failed(
     const char* condition, const std::source_location& where = std::source_location::current()
 );
 

@@ -3,6 +3,7 @@
 /// fail() once; everyone else only passes the Status on.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/base/status.hpp"
 
 #include <string>
@@ -13,16 +14,16 @@
 namespace dlrt {
 
 /// Stable short name of a code, such as "ERR_RANK". Never fails.
-[[nodiscard]] std::string_view errc_name(Errc code);
+[[nodiscard]] DLRT_CORE std::string_view errc_name(Errc code);
 
 /// One sentence that explains the code in general. Never fails.
-[[nodiscard]] std::string_view errc_description(Errc code);
+[[nodiscard]] DLRT_CORE std::string_view errc_description(Errc code);
 
 /// The calling thread's text of its last failure; empty if none yet. Valid until the next fail().
-[[nodiscard]] const std::string& last_error_text();
+[[nodiscard]] DLRT_CORE const std::string& last_error_text();
 
 /// Stores the text for the calling thread and returns the status.
-Status store_failure(Errc code, int os_error, std::string text);
+DLRT_CORE Status store_failure(Errc code, int os_error, std::string text);
 
 /// Decides an error: `return fail(Errc::rank, "rank {} is not in 0..{}", rank, size - 1);`
 template<typename... Args>

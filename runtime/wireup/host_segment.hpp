@@ -17,6 +17,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string_view>
 
 namespace dlrt {
@@ -102,11 +104,17 @@ class HostSegment {
     bool raise_abort(std::int32_t code, std::uint32_t rank, std::string_view text) const;
     /// Marks a rank departed, counts it, and wakes every local rank.
     void mark_departed(std::uint32_t local_rank) const;
+    /// How the two functions above reach a rank that sleeps on descriptors: writes its eventfd.
+    /// Set by who has the eventfds, before other threads use the mapping.
+    void set_wake_descriptor(std::function<void(std::uint32_t local_rank)> wake);
 
   private:
     HostSegment(Fd fd, MutableBytes bytes);
+    void wake_all() const;
+
     Fd fd_;
     MutableBytes bytes_;
+    std::function<void(std::uint32_t local_rank)> wake_descriptor_;
 };
 
 /// Bytes that transports/shm needs for so many local ranks. Sparse: untouched pages cost nothing.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/fd.hpp"
 #include "runtime/base/result.hpp"
 
 #include <cstdint>
@@ -44,5 +45,10 @@ struct JobMap {
 [[nodiscard]] std::vector<std::byte> encode_job_map(const JobMap& map);
 /// Errors: Errc::wireup with the reason, for any bytes that encode_job_map can't have made.
 [[nodiscard]] Result<JobMap> decode_job_map(Bytes bytes);
+
+/// The encoded map in a memory file sealed against every change. Errors: Errc::system.
+[[nodiscard]] Result<Fd> create_job_map_file(const JobMap& map);
+/// Errors: Errc::wireup when the descriptor is closed or is something else.
+[[nodiscard]] Result<JobMap> read_job_map_file(int descriptor);
 
 }  // namespace dlrt

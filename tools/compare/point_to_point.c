@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Point-to-point measurements, one source for dlrt and for MPI (MESSAGING_HEADER names the shim). Prints a
- * line "test size value" per result, in the unit that the test's comment says. Buffers are reused, as in most
- * programs' inner loops; every received message of the latency test is checked at its first and last byte.
+ * Point-to-point measurements, one source for dlrt and for MPI (MESSAGING_HEADER names the shim).
+ * Prints a line "test size value" per result, in the unit that the test's comment says. Buffers are
+ * reused, as in most programs' inner loops; every received message of the latency test is checked
+ * at its first and last byte.
  *
  * Usage: point_to_point TEST   (latency | bandwidth | rate | ring | matching | start | shared)
  */
@@ -23,8 +24,8 @@ static double now_us(void) {
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-static unsigned char *buffer_of(size_t size_bytes) {
-    void *memory = NULL;
+static unsigned char* buffer_of(size_t size_bytes) {
+    void* memory = NULL;
     if (posix_memalign(&memory, 4096, size_bytes) != 0) exit(1);
     memset(memory, 1, size_bytes);
     return memory;
@@ -36,7 +37,9 @@ static int rounds_for(size_t size_bytes, double budget_bytes, int most) {
 }
 
 /* Half round trip in microseconds, the best of several batches. */
-static double half_round_trip_us(unsigned char *out, unsigned char *in, size_t size_bytes, int rounds, int batches) {
+static double half_round_trip_us(
+    unsigned char* out, unsigned char* in, size_t size_bytes, int rounds, int batches
+) {
     const int rank = msg_rank();
     double best = 1e30;
     for (int batch = 0; batch < batches; ++batch) {
@@ -65,8 +68,9 @@ static double half_round_trip_us(unsigned char *out, unsigned char *in, size_t s
 static void latency(size_t largest, int batches) {
     unsigned char *out = buffer_of(size_max), *in = buffer_of(size_max);
     for (size_t size_bytes = 8; size_bytes <= largest; size_bytes *= 2) {
-        const double half =
-            half_round_trip_us(out, in, size_bytes, rounds_for(size_bytes, 24e6, 10000), batches);
+        const double half = half_round_trip_us(
+            out, in, size_bytes, rounds_for(size_bytes, 24e6, 10000), batches
+        );
         if (msg_rank() == 0) printf("latency %zu %.4f\n", size_bytes, half);
     }
     free(out);
@@ -74,7 +78,7 @@ static void latency(size_t largest, int batches) {
 }
 
 /* MB/s one way with `window` messages in flight; the receiver answers each window with one byte. */
-static double windowed_us(unsigned char *memory, size_t size_bytes, int rounds, int batches) {
+static double windowed_us(unsigned char* memory, size_t size_bytes, int rounds, int batches) {
     const int rank = msg_rank();
     msg_request requests[window];
     double best = 1e30;
@@ -84,13 +88,17 @@ static double windowed_us(unsigned char *memory, size_t size_bytes, int rounds, 
         for (int round = 0; round < rounds; ++round) {
             unsigned char answer = 0;
             for (int i = 0; i < window; ++i) {
-                unsigned char *place = memory + (size_t)i % (size_max / size_bytes) * size_bytes;
-                if (rank == 0) msg_isend(place, size_bytes, 1, tag, &requests[i]);
-                else msg_irecv(place, size_bytes, 0, tag, &requests[i]);
+                unsigned char* place = memory + (size_t)i % (size_max / size_bytes) * size_bytes;
+                if (rank == 0)
+                    msg_isend(place, size_bytes, 1, tag, &requests[i]);
+                else
+                    msg_irecv(place, size_bytes, 0, tag, &requests[i]);
             }
             msg_waitall(window, requests);
-            if (rank == 0) msg_recv(&answer, 1, 1, tag);
-            else msg_send(&answer, 1, 0, tag);
+            if (rank == 0)
+                msg_recv(&answer, 1, 1, tag);
+            else
+                msg_send(&answer, 1, 0, tag);
         }
         const double each = (now_us() - start) / rounds / window;
         if (each < best) best = each;
@@ -99,9 +107,11 @@ static double windowed_us(unsigned char *memory, size_t size_bytes, int rounds, 
 }
 
 static void bandwidth(void) {
-    unsigned char *memory = buffer_of(size_max);
+    unsigned char* memory = buffer_of(size_max);
     for (size_t size_bytes = 1; size_bytes <= size_max; size_bytes *= 4) {
-        const double each = windowed_us(memory, size_bytes, rounds_for(size_bytes * window, 200e6, 500), 5);
+        const double each = windowed_us(
+            memory, size_bytes, rounds_for(size_bytes * window, 200e6, 500), 5
+        );
         if (msg_rank() == 0) printf("bandwidth %zu %.2f\n", size_bytes, (double)size_bytes / each);
     }
     free(memory);
@@ -109,7 +119,7 @@ static void bandwidth(void) {
 
 /* Million messages of 8 bytes per second, one pair. */
 static void rate(void) {
-    unsigned char *memory = buffer_of(size_max);
+    unsigned char* memory = buffer_of(size_max);
     const double each = windowed_us(memory, 8, 2000, 10);
     if (msg_rank() == 0) printf("rate 8 %.3f\n", 1 / each);
     free(memory);
@@ -140,12 +150,12 @@ static void ring(void) {
     if (rank == 0) printf("ring %d %.3f\n", size, best);
 }
 
-/* Nanoseconds per message when so many receives are posted, each with its own tag; messages come in an order
- * that is not the posting order. */
+/* Nanoseconds per message when so many receives are posted, each with its own tag; messages come in
+ * an order that is not the posting order. */
 static void matching(void) {
     static const int depths[] = {10, 100, 1000, 10000};
     static unsigned char place[10000];
-    msg_request *requests = calloc(10000, sizeof *requests);
+    msg_request* requests = calloc(10000, sizeof *requests);
     for (size_t d = 0; d < sizeof depths / sizeof depths[0]; ++d) {
         const int depth = depths[d], rounds = 40000 / depth;
         double best = 1e30;
@@ -158,7 +168,8 @@ static void matching(void) {
                 msg_barrier();
                 const double start = now_us();
                 if (msg_rank() == 0) {
-                    for (int i = 0; i < depth; ++i) msg_isend(&place[i], 1, 1, (i * 7 + 3) % depth, &requests[i]);
+                    for (int i = 0; i < depth; ++i)
+                        msg_isend(&place[i], 1, 1, (i * 7 + 3) % depth, &requests[i]);
                 }
                 msg_waitall(depth, requests);
                 spent += now_us() - start;
@@ -172,17 +183,25 @@ static void matching(void) {
     free(requests);
 }
 
-int main(int argc, char **argv) {
-    const char *test = argc == 2 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* test = argc == 2 ? argv[1] : "";
     msg_init();
-    if (strcmp(test, "latency") == 0) latency(size_max, 5);
-    else if (strcmp(test, "shared") == 0) latency(8, 3);
-    else if (strcmp(test, "bandwidth") == 0) bandwidth();
-    else if (strcmp(test, "rate") == 0) rate();
-    else if (strcmp(test, "ring") == 0) ring();
-    else if (strcmp(test, "matching") == 0) matching();
-    else if (strcmp(test, "start") == 0) msg_barrier();
-    else if (msg_rank() == 0) fprintf(stderr, "tests: latency bandwidth rate ring matching start shared\n");
+    if (strcmp(test, "latency") == 0)
+        latency(size_max, 5);
+    else if (strcmp(test, "shared") == 0)
+        latency(8, 3);
+    else if (strcmp(test, "bandwidth") == 0)
+        bandwidth();
+    else if (strcmp(test, "rate") == 0)
+        rate();
+    else if (strcmp(test, "ring") == 0)
+        ring();
+    else if (strcmp(test, "matching") == 0)
+        matching();
+    else if (strcmp(test, "start") == 0)
+        msg_barrier();
+    else if (msg_rank() == 0)
+        fprintf(stderr, "tests: latency bandwidth rate ring matching start shared\n");
     msg_finalize();
     return 0;
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fails when a header can't be compiled alone: each is included by a program of one line.
+
+usage: check_headers.py ROOT COMPILER...   (a C++ compiler; for .h also its C sibling in CC, or cc)
+
+Public headers (runtime/include) must compile without warnings, .h ones as C99 too.
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+from source_tree import CXX_HEADERS, cxx_files
+
+# Compiled by another launcher's compiler wrapper only, see tools/compare/run.
+NEEDS_ANOTHER_COMPILER = ("tools/compare/messaging_mpi.h",)
+
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def recipes(root, name, cxx):
+    """The command lines that must accept `#include "name"`, and the line itself."""
+    include = ["-I" + str(root), "-I" + str(root / "runtime" / "include"), "-D_GNU_SOURCE"]
+    cc = os.environ.get("CC", "cc").split()
+    public = name.startswith("runtime/include/")
+    extra = STRICT if public else []
+    if name.endswith(".hpp") or public:
+        yield [*cxx, "-x", "c++", "-std=c++20", "-fsyntax-only", *extra, *include, "-"]
+    if name.endswith(".h"):
+        yield [*cc, "-x", "c", "-std=c99", "-fsyntax-only", *extra, *include, "-"]
+
+
+def failure(root, name, cxx):
+    for command in recipes(root, name, cxx):
+        line = f'#include "{name}"\nint alone;\n'
+        done = subprocess.run(command, input=line, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return f"{name}: does not compile alone\n{done.stderr[:2000]}"
+    return None
+
+
+def main():
+    root, cxx = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    names = [n for n, _ in cxx_files(root, CXX_HEADERS) if n not in NEEDS_ANOTHER_COMPILER]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        found = [f for f in pool.map(lambda name: failure(root, name, cxx), names) if f]
+    print("\n".join(found) if found else f"headers: {len(names)} compile alone")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

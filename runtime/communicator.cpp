@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/communicator.hpp"
+
+namespace dlrt {
+
+Communicator::Communicator(Engine& engine, ContextId context, GroupRef group, std::int32_t rank)
+    : engine_(&engine),
+      context_(context),
+      group_(std::move(group)),
+      rank_(rank),
+      size_(group_->size()) {
+    DLRT_ASSERT(rank_ >= 0 && rank_ < size_);
+    DLRT_ASSERT(static_cast<std::uint64_t>(context_) % 2 == 0);
+}
+
+}  // namespace dlrt

@@ -53,7 +53,11 @@ class DLRT_CORE Layout {
 
     /// Constructors as in MPI-4.1 chapter 5; displacements in bytes where they end in _bytes, else
     /// in extents of `old`. Errors: Errc::count for negative counts and lengths, Errc::type for a
-    /// size or extent beyond 63 bits, Errc::argument otherwise.
+    /// size or extent beyond 63 bits, Errc::limit for types nested deeper than 64 irregular levels,
+    /// Errc::argument otherwise. Blocks of length 0 have no effect at all. The extent of a
+    /// structure has no padding added for alignment; use resized() for that. As in MPI, the bounds
+    /// set by resized() and subarray() are sticky: a type with such parts is bounded by them alone.
+    /// Subarrays may have subsizes of 0.
     [[nodiscard]] static Result<LayoutRef> contiguous(std::int64_t count, const LayoutRef& old);
     [[nodiscard]] static Result<LayoutRef> vector(
         std::int64_t count, std::int64_t block_length, std::int64_t stride_bytes,
@@ -87,11 +91,11 @@ class DLRT_CORE Layout {
     [[nodiscard]] bool is_contiguous() const { return is_contiguous_; }
     /// The one element type all data consists of, or none.
     [[nodiscard]] ElementType element() const { return element_; }
-    /// Same for layouts whose packed streams hold the same sequence of elements (Langou et al.
-    /// 2005).
-    [[nodiscard]] std::uint32_t signature_hash() const { return signature_hash_; }
+    /// Same for (layout, count) pairs whose packed streams hold the same sequence of elements
+    /// (Langou et al. 2005).
+    [[nodiscard]] std::uint32_t signature_hash(std::uint64_t count = 1) const;
 
-    class Node;  ///< The loops inside; layout.cpp only.
+    class Node;  ///< The loops inside; layout_node.hpp.
     Layout() = default;
 
   private:
@@ -101,9 +105,13 @@ class DLRT_CORE Layout {
     std::int64_t lower_bound_bytes_ = 0, extent_bytes_ = 0;
     std::int64_t true_lower_bound_bytes_ = 0, true_extent_bytes_ = 0;
     bool is_contiguous_ = true;
+    bool has_bounds_ = false;           ///< Holds data or bounds that were set: counts as a part.
+    bool has_explicit_bounds_ = false;  ///< By resized() or subarray(), here or in a part.
     ElementType element_ = ElementType::none;
-    std::uint32_t signature_hash_ = 0;
-    std::shared_ptr<const Node> root_;
+    std::uint64_t signature_value_ = 0;  ///< See signature.hpp.
+    std::uint64_t signature_length_ = 0;
+    std::shared_ptr<const Node> root_;  ///< Null when there is no data.
+    std::int64_t root_offset_bytes_ = 0;
 };
 
 /// Copies packed-stream bytes [offset_bytes, offset_bytes + target.size()) of `count` elements at

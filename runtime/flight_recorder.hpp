@@ -3,7 +3,7 @@
 /// begins to wait.
 ///
 /// The surface enters each call; the engine stamps the newest entered record when it stops
-/// spinning. Thread: as the engine's calls (under its lock in ThreadMode::multiple).
+/// spinning. Thread: one at a time; any after allow_threads().
 #pragma once
 
 #include "runtime/base/export.hpp"
@@ -25,17 +25,22 @@ class DLRT_CORE FlightRecorder {
         std::uint64_t size_bytes = 0;
         std::uint64_t arguments_hash = 0;
     };
+    /// What current() yields when this thread is in no call; the functions below ignore it.
+    static constexpr std::uint64_t no_operation = ~std::uint64_t{0};
+
+    /// Before a second thread enters.
+    void allow_threads() { is_shared_ = true; }
     /// Returns the record's sequence number, for finish().
     std::uint64_t enter(const Operation& operation);
     /// The operation of that number now waits (called by the engine once per wait, after spinning).
     void mark_waiting(std::uint64_t sequence);
     void finish(std::uint64_t sequence);
-    /// The newest entered and unfinished one of this thread's call; what the engine stamps.
-    [[nodiscard]] std::uint64_t current() const { return current_; }
+    /// The newest entered and unfinished one of this thread; what the engine stamps.
+    [[nodiscard]] static std::uint64_t current();
 
   private:
     FlightRing* ring_;
-    std::uint64_t current_ = 0;
+    bool is_shared_ = false;
 };
 
 }  // namespace dlrt

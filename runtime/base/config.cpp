@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The table of settings and the readers of their types.
+#include "runtime/base/config.hpp"
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/base/nearest_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace dlrt {
+namespace {
+
+constexpr std::uint32_t eager_bytes_max = 1U << 20U;
+constexpr std::uint32_t spin_us_max = 1'000'000;
+constexpr std::uint32_t join_timeout_s_max = 86'400;
+
+constexpr std::array<std::string_view, 3> protocol_names = {
+    "eager", "rendezvous-read", "rendezvous-stream"};
+constexpr std::array<std::string_view, 4> log_level_names = {"error", "warning", "info", "debug"};
+
+std::optional<bool> parse_bool(std::string_view text) {
+    if (text == "1" || text == "yes" || text == "on" || text == "true") return true;
+    if (text == "0" || text == "no" || text == "off" || text == "false") return false;
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stop != end || text.empty()) return std::nullopt;
+    return value;
+}
+
+/// A number with an optional k, m or g (powers of 1024).
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+    unsigned shift = 0;
+    if (!text.empty()) {
+        const std::size_t unit = std::string_view("kmgKMG").find(text.back());
+        if (unit != std::string_view::npos) {
+            shift = 10 * (static_cast<unsigned>(unit % 3) + 1);
+            text.remove_suffix(1);
+        }
+    }
+    const auto value = parse_number(text);
+    if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift))
+        return std::nullopt;
+    return *value << shift;
+}
+
+template<std::size_t N>
+std::optional<std::size_t> find_name(
+    const std::array<std::string_view, N>& names, std::string_view text
+) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+/// "from-end", either side may be missing.
+bool parse_range(std::string_view text, ProtocolRule& rule) {
+    const std::size_t dash = text.find('-');
+    if (dash == std::string_view::npos || text == "-") return false;
+    const std::string_view from = text.substr(0, dash);
+    const std::string_view end = text.substr(dash + 1);
+    const auto min = from.empty() ? std::optional<std::uint64_t>(0) : parse_size(from);
+    const auto stop = end.empty() ? std::optional(rule.size_bytes_end) : parse_size(end);
+    if (!min || !stop || *min >= *stop) return false;
+    rule.size_bytes_min = *min;
+    rule.size_bytes_end = *stop;
+    return true;
+}
+
+/// Why a value can't be; empty when it was taken.
+using Complaint = std::string;
+
+Complaint parse_protocol_rule(std::string_view item, ProtocolRule& rule) {
+    const std::size_t at = item.find('@');
+    std::string_view name = item.substr(0, at);
+    rule.is_excluded = name.starts_with('^');
+    if (rule.is_excluded) name.remove_prefix(1);
+    const auto index = find_name(protocol_names, name);
+    if (!index) {
+        return fmt::format(
+            "'{}' is no protocol, did you mean {}?", name, nearest_name(name, protocol_names)
+        );
+    }
+    rule.protocol = static_cast<Protocol>(*index);
+    if (at != std::string_view::npos && !parse_range(item.substr(at + 1), rule)) {
+        return fmt::format("'{}' is no range of sizes", item.substr(at + 1));
+    }
+    return {};
+}
+
+Complaint parse_protocol_rules(std::string_view text, std::vector<ProtocolRule>& rules) {
+    std::vector<ProtocolRule> parsed;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        ProtocolRule rule;
+        if (auto complaint = parse_protocol_rule(text.substr(begin, comma - begin), rule);
+            !complaint.empty()) {
+            return complaint;
+        }
+        parsed.push_back(rule);
+        begin = comma + 1;
+    }
+    rules = std::move(parsed);
+    return {};
+}
+
+Complaint take_bool(std::string_view text, bool& target) {
+    const auto value = parse_bool(text);
+    if (!value) return "not a boolean";
+    target = *value;
+    return {};
+}
+
+/// Where a number may lie.
+struct NumberRange {
+    std::uint32_t min, max;
+};
+
+template<typename Target>
+Complaint take_number(std::optional<std::uint64_t> value, NumberRange range, Target& target) {
+    if (!value) return "not a number";
+    if (*value < range.min || *value > range.max) return "out of range";
+    target = static_cast<std::uint32_t>(*value);
+    return {};
+}
+
+struct Setting {
+    SettingInfo info;
+    Complaint (*take)(std::string_view text, Settings& settings);
+};
+
+constexpr std::array<Setting, 8> settings_by_name = {{
+    {{"DLRT_CHECK", "boolean", "0", "0 or 1",
+      "Report at finalize what was sent and never received and which handles were never freed."},
+     [](std::string_view text, Settings& out) { return take_bool(text, out.is_checking); }},
+    {{"DLRT_CMA", "boolean", "1", "0 or 1",
+      "Let ranks of a host read each other's memory (cross-memory attach) where the system can."},
+     [](std::string_view text, Settings& out) { return take_bool(text, out.allow_cross_memory); }},
+    {{"DLRT_COPY_TABLE", "path", "built in", "a file that dltune wrote",
+      "The table that says which large messages between ranks of a host go which way."},
+     [](std::string_view text, Settings& out) {
+         out.copy_table_path = text;
+         return text.empty() ? Complaint("empty") : Complaint();
+     }},
+    {{"DLRT_EAGER_BYTES", "size", "the transport's", "0 to 1m (k, m: powers of 1024)",
+      "Largest message that is sent without asking the receiver first."},
+     [](std::string_view text, Settings& out) {
+         return take_number(parse_size(text), {0, eager_bytes_max}, out.eager_bytes);
+     }},
+    {{"DLRT_JOIN_TIMEOUT_S", "seconds", "300", "1 to 86400",
+      "How long init waits for the launcher and, without a daemon, for the other ranks."},
+     [](std::string_view text, Settings& out) {
+         return take_number(parse_number(text), {1, join_timeout_s_max}, out.join_timeout_s);
+     }},
+    {{"DLRT_LOG", "level", "warning", "error, warning, info or debug",
+      "What is logged to standard error: events of this level and of those before it."},
+     [](std::string_view text, Settings& out) {
+         const auto index = find_name(log_level_names, text);
+         if (index) out.log_level = static_cast<LogLevel>(*index);
+         return index ? Complaint() : Complaint("no level");
+     }},
+    {{"DLRT_PROTO", "list", "by size and host",
+      "[^]NAME[@FROM-END], separated by commas, NAME "
+      "one of eager, rendezvous-read, rendezvous-stream",
+      "How messages travel: for sizes from FROM up to but not including END (k, m, g: powers of "
+      "1024) by this protocol, or with ^ not by it. The first item that covers a size counts."},
+     [](std::string_view text, Settings& out) {
+         return parse_protocol_rules(text, out.protocol_rules);
+     }},
+    {{"DLRT_SPIN_US", "microseconds", "by tenancy", "0 to 1000000",
+      "How long a waiting rank polls before it lets go of its cpu."},
+     [](std::string_view text, Settings& out) {
+         return take_number(parse_number(text), {0, spin_us_max}, out.spin_us);
+     }},
+}};
+
+Status unknown_setting(std::string_view name, std::span<const std::string_view> other_names) {
+    std::vector<std::string_view> names(other_names.begin(), other_names.end());
+    for (const Setting& setting : settings_by_name) names.push_back(setting.info.name);
+    return fail(
+        Errc::argument, "{}: dlrt has no such setting, did you mean {}?", name,
+        nearest_name(name, names)
+    );
+}
+
+bool covers(const ProtocolRule& rule, std::uint64_t size_bytes) {
+    return size_bytes >= rule.size_bytes_min && size_bytes < rule.size_bytes_end;
+}
+
+}  // namespace
+
+Protocol choose_protocol(
+    std::span<const ProtocolRule> rules, std::uint64_t size_bytes, Protocol preferred,
+    bool is_eager_possible
+) {
+    const auto is_possible = [&](Protocol protocol) {
+        return protocol != Protocol::eager || is_eager_possible;
+    };
+    const auto is_allowed = [&](Protocol protocol) {
+        return is_possible(protocol) && std::ranges::none_of(rules, [&](const ProtocolRule& rule) {
+                   return rule.is_excluded && rule.protocol == protocol && covers(rule, size_bytes);
+               });
+    };
+    for (const ProtocolRule& rule : rules) {
+        if (!rule.is_excluded && covers(rule, size_bytes) && is_possible(rule.protocol)) {
+            return rule.protocol;
+        }
+    }
+    constexpr std::array others = {
+        Protocol::rendezvous_stream, Protocol::rendezvous_read, Protocol::eager};
+    if (is_allowed(preferred)) return preferred;
+    const auto found = std::find_if(others.begin(), others.end(), is_allowed);
+    return found != others.end() ? *found : Protocol::rendezvous_stream;
+}
+
+std::vector<SettingInfo> setting_table() {
+    std::vector<SettingInfo> table;
+    for (const Setting& setting : settings_by_name) table.push_back(setting.info);
+    return table;
+}
+
+Result<Settings> read_settings(
+    const char* const* environment, std::span<const std::string_view> other_names
+) {
+    Settings settings;
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        const std::string_view line = *environment;
+        if (!line.starts_with("DLRT_")) continue;
+        const std::size_t equals = std::min(line.find('='), line.size());
+        const std::string_view name = line.substr(0, equals);
+        const std::string_view value = line.substr(std::min(equals + 1, line.size()));
+        if (std::ranges::find(other_names, name) != other_names.end()) continue;
+        const auto setting = std::ranges::find_if(settings_by_name, [&](const Setting& candidate) {
+            return candidate.info.name == name;
+        });
+        if (setting == settings_by_name.end()) return unknown_setting(name, other_names);
+        const Complaint complaint = setting->take(value, settings);
+        if (!complaint.empty()) {
+            return fail(
+                Errc::argument, "{}={}: {}; valid is {}", name, value, complaint,
+                setting->info.valid
+            );
+        }
+    }
+    return settings;
+}
+
+}  // namespace dlrt

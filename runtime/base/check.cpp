@@ -6,10 +6,9 @@
 
 namespace dlrt {
 
-void assertion_failed(const char* condition, const std::source_location& where) {
+void assertion_failed(const char* condition, const char* file, int line, const char* function) {
     std::fprintf(
-        stderr, "dlrt: broken invariant: %s (%s:%u, %s)\n", condition, where.file_name(),
-        static_cast<unsigned>(where.line()), where.function_name()
+        stderr, "dlrt: broken invariant: %s (%s:%d, %s)\n", condition, file, line, function
     );
     std::abort();
 }

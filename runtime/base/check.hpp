@@ -5,12 +5,12 @@
 
 #include "runtime/base/export.hpp"
 
-#include <source_location>
-
 namespace dlrt {
 
+/// The builtins instead of std::source_location, which clang 14 lacks: it builds the fuzz targets.
 [[noreturn]] DLRT_CORE void assertion_failed(
-    const char* condition, const std::source_location& where = std::source_location::current()
+    const char* condition, const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+    const char* function = __builtin_FUNCTION()
 );
 
 }  // namespace dlrt

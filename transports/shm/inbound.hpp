@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The receiving side of one ordered pair: looks at the next line, hands out what it holds without copying, and
+/// publishes how far it is. One thread of one process.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/shm/area.hpp"
+
+namespace dlrt::shm {
+
+class Inbound {
+  public:
+    /// Continues where the last endpoint of this rank left off. Touches the pair's record.
+    Inbound(
+        const AreaLayout& layout, std::uint32_t target, std::uint32_t source, std::uint32_t session
+    );
+    /// Gives up everything handed out, and leaves its state for the next endpoint.
+    void close();
+
+    /// Takes the next message. Its payload stays valid until the publish_credit() after it.
+    [[nodiscard]] bool take(Arrival& out) {
+        const Line& line = lines_[place_.index];
+        // Partner: the release store in Outbound::publish.
+        const LineWord word{line.word.load(std::memory_order_acquire)};
+        if (word.lap() != place_.lap) [[likely]] return false;
+        if (word.bits >> 56 != plain_word_) return take_other(out);
+        const std::uint32_t size = word.size() <= inline_bytes_max ? word.size() : 0;
+        out = {source_, line.header, Bytes(line.payload, size)};
+        advance();
+        return true;
+    }
+    /// True when take() would.
+    [[nodiscard]] bool has_message();
+
+    /// Something was taken and the sender has not been told.
+    [[nodiscard]] bool owes_credit() const { return consumed_ != credited_; }
+    /// So much was taken that the sender should be told although more is coming.
+    [[nodiscard]] bool owes_much() const {
+        return is_urgent_ || consumed_ - credited_ >= credit_batch_;
+    }
+    void publish_credit() {
+        // Partner: the acquire load in Outbound::refresh.
+        record_->credit.store(
+            consumed_ | std::uint64_t{payload_released_} << 32, std::memory_order_release
+        );
+        credited_ = consumed_;
+        is_urgent_ = false;
+    }
+
+  private:
+    [[nodiscard]] bool take_other(Arrival& out);
+    [[nodiscard]] Bytes find_payload(const Line& line, LineWord word);
+    void use_ring(std::uint32_t has_moved);
+    void advance() {
+        ++consumed_;
+        if (++place_.index == line_count_) {
+            place_.index = 0;
+            ++place_.lap;
+        }
+    }
+
+    Line* lines_ = nullptr;
+    RingPlace place_;
+    std::uint32_t line_count_ = 0;
+    std::uint64_t plain_word_ = 0;  ///< High byte of the word of an inlined message of this session.
+    PeerIndex source_{};
+    std::uint32_t consumed_ = 0;
+    std::uint32_t credited_ = 0;
+    std::uint32_t credit_batch_ = 0;
+    bool is_urgent_ = false;
+    std::uint32_t payload_released_ = 0;
+    std::uint32_t session_ = 0;
+    PairRecord* record_ = nullptr;
+    const std::byte* payload_ = nullptr;
+    const std::byte* cells_ = nullptr;
+    Line* small_ = nullptr;
+    Line* large_ = nullptr;
+};
+
+}  // namespace dlrt::shm

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The one visible list of algorithms.
+#include "collectives/algorithms.hpp"
+
+namespace dlrt::coll {
+namespace {
+
+constexpr OperandOrder by_rank = OperandOrder::by_rank;
+constexpr OperandOrder any = OperandOrder::any;
+
+constexpr Algorithm table[] = {
+    {Collective::barrier, "dissemination", by_rank, false, barrier_dissemination},
+    {Collective::barrier, "tree", by_rank, false, barrier_tree},
+    {Collective::bcast, "binomial", by_rank, true, bcast_binomial},
+    {Collective::reduce, "binomial", by_rank, true, reduce_binomial},
+    {Collective::allreduce, "recursive_doubling", by_rank, false, allreduce_recursive_doubling},
+    {Collective::allreduce, "ring", any, false, allreduce_ring},
+    {Collective::gather, "binomial", by_rank, true, gather_binomial},
+    {Collective::gather, "linear", by_rank, true, gather_linear},
+    {Collective::scatter, "binomial", by_rank, true, scatter_binomial},
+    {Collective::scatter, "linear", by_rank, true, scatter_linear},
+    {Collective::allgather, "ring", by_rank, false, allgather_ring},
+    {Collective::allgather, "bruck", by_rank, false, allgather_bruck},
+};
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return table; }
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+    for (const Algorithm& algorithm : table) {
+        if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
+    }
+    return nullptr;
+}
+
+}  // namespace dlrt::coll

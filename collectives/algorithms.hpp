@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every algorithm: one function per file that makes one rank's schedule, and the table of all of them.
+///
+/// Pure functions of the shape; O(steps of the rank). Costs are in the usual terms: p ranks, L = ceil(log2 p),
+/// n bytes of the vector (gather, scatter, allgather: of all blocks), alpha seconds per message, beta per byte,
+/// gamma per byte reduced. tests/collectives proves each for every p and root.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "collectives/schedule.hpp"
+
+namespace dlrt::coll {
+
+[[nodiscard]] Schedule barrier_dissemination(const Shape& shape);
+[[nodiscard]] Schedule barrier_tree(const Shape& shape);
+[[nodiscard]] Schedule bcast_binomial(const Shape& shape);
+[[nodiscard]] Schedule reduce_binomial(const Shape& shape);
+[[nodiscard]] Schedule allreduce_recursive_doubling(const Shape& shape);
+[[nodiscard]] Schedule allreduce_ring(const Shape& shape);
+[[nodiscard]] Schedule gather_binomial(const Shape& shape);
+[[nodiscard]] Schedule gather_linear(const Shape& shape);
+[[nodiscard]] Schedule scatter_binomial(const Shape& shape);
+[[nodiscard]] Schedule scatter_linear(const Shape& shape);
+[[nodiscard]] Schedule allgather_ring(const Shape& shape);
+[[nodiscard]] Schedule allgather_bruck(const Shape& shape);
+
+struct Algorithm {
+    Collective collective = Collective::barrier;
+    std::string_view name;
+    OperandOrder operand_order = OperandOrder::by_rank;
+    bool has_root = false;
+    Schedule (*build)(const Shape&) = nullptr;
+};
+
+[[nodiscard]] std::span<const Algorithm> algorithms();
+/// Null when there is none of that name.
+[[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+}  // namespace dlrt::coll

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Hash-consed expressions with contributor sets.
+#include "collectives/expressions.hpp"
+
+#include <fmt/format.h>
+
+namespace dlrt::coll {
+namespace {
+
+std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) {
+    return static_cast<std::uint64_t>(high) << 32 | low;
+}
+
+}  // namespace
+
+Expressions::Expressions(std::int32_t size) : size_(size), words_((static_cast<std::size_t>(size) + 63) / 64) {
+    add({});  // Number 0 is the undefined one.
+}
+
+ExpressionId Expressions::add(const Node& node) {
+    nodes_.push_back(node);
+    contributors_.resize(nodes_.size() * words_);
+    return static_cast<ExpressionId>(nodes_.size() - 1);
+}
+
+bool Expressions::has(ExpressionId id, std::int32_t rank) const {
+    const auto bit = static_cast<std::size_t>(rank);
+    return (contributors_[id * words_ + bit / 64] >> (bit % 64) & 1) != 0;
+}
+
+ExpressionId Expressions::leaf(std::int32_t rank, std::uint32_t chunk) {
+    const std::uint64_t key = pair_key(static_cast<std::uint32_t>(rank), chunk);
+    if (auto known = leaves_.find(key); known != leaves_.end()) return known->second;
+    const ExpressionId id = add({chunk, rank, rank, 1, true});
+    const auto bit = static_cast<std::size_t>(rank);
+    contributors_[id * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
+    leaves_.emplace(key, id);
+    return id;
+}
+
+std::optional<ExpressionId> Expressions::combine(ExpressionId left, ExpressionId right) {
+    const std::uint64_t key = pair_key(left, right);
+    if (auto known = combinations_.find(key); known != combinations_.end()) return known->second;
+    const Node a = nodes_[left];
+    const Node b = nodes_[right];
+    if (a.chunk != b.chunk) return std::nullopt;
+    for (std::size_t i = 0; i < words_; ++i) {
+        if ((contributors_[left * words_ + i] & contributors_[right * words_ + i]) != 0) return std::nullopt;
+    }
+    const ExpressionId id = add({
+        a.chunk, std::min(a.lowest, b.lowest), std::max(a.highest, b.highest),
+        a.contributor_count + b.contributor_count, a.is_by_rank && b.is_by_rank && a.highest < b.lowest,
+    });
+    for (std::size_t i = 0; i < words_; ++i) {
+        contributors_[id * words_ + i] = contributors_[left * words_ + i] | contributors_[right * words_ + i];
+    }
+    combinations_.emplace(key, id);
+    return id;
+}
+
+std::string Expressions::text(ExpressionId id) const {
+    if (id == undefined_expression) return "nothing";
+    std::string text = fmt::format("chunk {} of ranks", nodes_[id].chunk);
+    for (std::int32_t rank = 0; rank < size_; ++rank) {
+        if (has(id, rank)) text += fmt::format(" {}", rank);
+    }
+    return text;
+}
+
+}  // namespace dlrt::coll

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Derives edges from the last writer and the readers of each chunk.
+#include "collectives/schedule_builder.hpp"
+
+#include <utility>
+
+#include "runtime/base/check.hpp"
+
+namespace dlrt::coll {
+
+ScheduleBuilder::ScheduleBuilder(const Header& header, const Shape& shape) {
+    DLRT_ASSERT(shape.size > 0 && shape.rank >= 0 && shape.rank < shape.size);
+    DLRT_ASSERT(shape.root >= 0 && shape.root < shape.size);
+    schedule_.collective = header.collective;
+    schedule_.algorithm = header.algorithm;
+    schedule_.shape = shape;
+    schedule_.chunk_rule = header.chunk_rule;
+    schedule_.operand_order = header.operand_order;
+    schedule_.chunk_count = header.chunk_count;
+}
+
+ScheduleBuilder::StepIndex ScheduleBuilder::send(
+    std::int32_t peer, const Slice& source, std::uint16_t lane
+) {
+    Step step{.kind = StepKind::send, .lane = lane, .peer = peer, .length = source.length, .like = source.like,
+              .source = source.place, .right = {}, .target = {}};
+    return append(step);
+}
+
+ScheduleBuilder::StepIndex ScheduleBuilder::recv(
+    std::int32_t peer, const Slice& target, std::uint16_t lane
+) {
+    Step step{.kind = StepKind::recv, .lane = lane, .peer = peer, .length = target.length, .like = target.like,
+              .source = {}, .right = {}, .target = target.place};
+    return append(step);
+}
+
+ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
+    const Slice& left, const Slice& right, const Slice& target
+) {
+    DLRT_ASSERT(left.length == right.length && left.length == target.length);
+    DLRT_ASSERT(left.like == right.like && left.like == target.like);
+    Step step{.kind = StepKind::reduce, .lane = 0, .peer = -1, .length = target.length, .like = target.like,
+              .source = left.place, .right = right.place, .target = target.place};
+    return append(step);
+}
+
+ScheduleBuilder::StepIndex ScheduleBuilder::copy(const Slice& source, const Slice& target) {
+    DLRT_ASSERT(source.length == target.length);
+    DLRT_ASSERT(schedule_.chunk_rule == ChunkRule::block || source.like == target.like);
+    Step step{.kind = StepKind::copy, .lane = 0, .peer = -1, .length = target.length, .like = target.like,
+              .source = source.place, .right = {}, .target = target.place};
+    return append(step);
+}
+
+void ScheduleBuilder::order(StepIndex earlier, StepIndex later) { edges_.push_back({earlier, later}); }
+
+ScheduleBuilder::StepIndex ScheduleBuilder::append(const Step& step) {
+    const auto index = static_cast<StepIndex>(schedule_.steps.size());
+    schedule_.steps.push_back(step);
+    // In blocks all chunks are alike, so that a message needs not say which block it was cut from.
+    if (schedule_.chunk_rule == ChunkRule::block) schedule_.steps.back().like = 0;
+    note_read(step.source, step.length, index);
+    note_read(step.right, step.length, index);
+    note_write(step.target, step.length, index);
+    return index;
+}
+
+void ScheduleBuilder::note_read(const Place& place, std::uint32_t length, StepIndex step) {
+    if (place.buffer == BufferId::none) return;
+    for (std::uint32_t i = 0; i < length; ++i) {
+        History& past = history(place.buffer, place.chunk + i);
+        if (past.writer >= 0) edges_.push_back({static_cast<StepIndex>(past.writer), step});
+        past.readers.push_back(step);
+    }
+}
+
+void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepIndex step) {
+    if (place.buffer == BufferId::none) return;
+    for (std::uint32_t i = 0; i < length; ++i) {
+        History& past = history(place.buffer, place.chunk + i);
+        // Readers come after the last writer already; only without any does that edge say something.
+        bool has_reader = false;
+        for (StepIndex reader : past.readers) {
+            if (reader == step) continue;
+            edges_.push_back({reader, step});
+            has_reader = true;
+        }
+        if (past.writer >= 0 && past.writer != step && !has_reader) {
+            edges_.push_back({static_cast<StepIndex>(past.writer), step});
+        }
+        past.readers.clear();
+        past.writer = step;
+    }
+}
+
+ScheduleBuilder::History& ScheduleBuilder::history(BufferId buffer, std::uint32_t chunk) {
+    std::vector<History>& chunks = histories_[static_cast<std::size_t>(buffer)];
+    if (chunks.size() <= chunk) chunks.resize(chunk + 1);
+    if (buffer == BufferId::scratch) schedule_.scratch_chunks = std::max(schedule_.scratch_chunks, chunk + 1);
+    return chunks[chunk];
+}
+
+Schedule ScheduleBuilder::finish() && {
+    set_edges(schedule_, std::move(edges_));
+    return std::move(schedule_);
+}
+
+}  // namespace dlrt::coll

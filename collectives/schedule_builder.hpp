@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Makes a Schedule from steps in the order in which an author thinks of them, and derives the edges: a step comes
+/// after the last writer of each chunk that it reads, and after the last writer and all readers since of
+/// each chunk that it writes. Nobody can forget one. One thread at a time.
+#pragma once
+
+#include <vector>
+
+#include "collectives/schedule.hpp"
+
+namespace dlrt::coll {
+
+class ScheduleBuilder {
+  public:
+    using StepIndex = std::uint32_t;
+
+    /// What is known before the first step.
+    struct Header {
+        Collective collective = Collective::barrier;
+        std::string_view algorithm;
+        ChunkRule chunk_rule = ChunkRule::split;
+        std::uint32_t chunk_count = 1;
+        OperandOrder operand_order = OperandOrder::by_rank;
+    };
+    ScheduleBuilder(const Header& header, const Shape& shape);
+
+    StepIndex send(std::int32_t peer, const Slice& source, std::uint16_t lane = 0);
+    StepIndex recv(std::int32_t peer, const Slice& target, std::uint16_t lane = 0);
+    /// target = left op right, which may be the same place as one of them. All alike.
+    StepIndex reduce(const Slice& left, const Slice& right, const Slice& target);
+    StepIndex copy(const Slice& source, const Slice& target);
+
+    /// An order that no data shows, as between the signals of a barrier.
+    void order(StepIndex earlier, StepIndex later);
+
+    [[nodiscard]] Schedule finish() &&;
+
+  private:
+    /// Who touched a chunk last: enough to order the next one who does.
+    struct History {
+        std::int64_t writer = -1;
+        std::vector<StepIndex> readers;
+    };
+    StepIndex append(const Step& step);
+    void note_read(const Place& place, std::uint32_t length, StepIndex step);
+    void note_write(const Place& place, std::uint32_t length, StepIndex step);
+    History& history(BufferId buffer, std::uint32_t chunk);
+
+    Schedule schedule_;
+    std::vector<Edge> edges_;
+    std::vector<History> histories_[4];
+};
+
+[[nodiscard]] inline Slice input_slice(std::uint32_t chunk, std::uint32_t length = 1) {
+    return {{BufferId::input, chunk}, length, chunk};
+}
+[[nodiscard]] inline Slice output_slice(std::uint32_t chunk, std::uint32_t length = 1) {
+    return {{BufferId::output, chunk}, length, chunk};
+}
+[[nodiscard]] inline Slice scratch_slice(std::uint32_t place, std::uint32_t like = 0, std::uint32_t length = 1) {
+    return {{BufferId::scratch, place}, length, like};
+}
+/// What a message that only signals carries.
+[[nodiscard]] inline Slice no_data() { return {}; }
+
+}  // namespace dlrt::coll

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which algorithm an operation uses, from what all its ranks agree on: a table, first match wins. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/algorithms.hpp"
+
+namespace dlrt::coll {
+
+struct Operation {
+    Collective collective = Collective::barrier;
+    std::int32_t size = 1;
+    /// Of the vector; for gather, scatter and allgather of all blocks together.
+    std::uint64_t total_bytes = 0;
+    /// Whether the operands of its reduction may be combined in any order.
+    OperandOrder operand_order = OperandOrder::any;
+};
+
+/// Always finds one.
+[[nodiscard]] const Algorithm& choose_algorithm(const Operation& operation);
+
+}  // namespace dlrt::coll

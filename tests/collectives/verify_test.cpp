@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tests the verifier: it must see every kind of fault, and the loss of any piece of a right schedule.
+#include "collectives/verify.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "collectives/schedule_builder.hpp"
+#include "tests/collectives/all_ranks.hpp"
+
+namespace dlrt::coll {
+namespace {
+
+Schedule without_step(const Schedule& schedule, std::uint32_t removed) {
+    Schedule result = schedule;
+    std::vector<Edge> edges;
+    for (Edge edge : edges_of(schedule)) {
+        if (edge.from == removed || edge.to == removed) continue;
+        edge.from -= edge.from > removed ? 1 : 0;
+        edge.to -= edge.to > removed ? 1 : 0;
+        edges.push_back(edge);
+    }
+    result.steps.erase(result.steps.begin() + removed);
+    set_edges(result, edges);
+    return result;
+}
+
+Schedule without_edge(const Schedule& schedule, const Edge& removed) {
+    Schedule result = schedule;
+    std::vector<Edge> edges = edges_of(schedule);
+    std::erase(edges, removed);
+    set_edges(result, edges);
+    return result;
+}
+
+// Independent of the verifier's own search: grows the set of steps after `edge.from`.
+bool is_implied(const Schedule& without, const Edge& edge) {
+    std::set<std::uint32_t> after{edge.from};
+    for (const Edge& known : edges_of(without)) {
+        if (after.contains(known.from)) after.insert(known.to);
+    }
+    return after.contains(edge.to);
+}
+
+void remove_each_piece(std::vector<Schedule> schedules) {
+    for (Schedule& victim : schedules) {
+        const Schedule whole = victim;
+        for (std::uint32_t step = 0; step < whole.steps.size(); ++step) {
+            victim = without_step(whole, step);
+            INFO(name_of(whole.collective) << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                 << whole.shape.rank << " without step " << step);
+            CHECK(find_fault(schedules).has_value());
+        }
+        for (const Edge& edge : edges_of(whole)) {
+            victim = without_edge(whole, edge);
+            INFO(name_of(whole.collective) << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                 << whole.shape.rank << " without edge " << edge.from << '>' << edge.to);
+            CHECK(find_fault(schedules).has_value() != is_implied(victim, edge));
+        }
+        victim = whole;
+    }
+}
+
+FaultKind kind_of_fault(const std::vector<Schedule>& schedules) {
+    const auto fault = find_fault(schedules);
+    REQUIRE(fault.has_value());
+    CHECK_FALSE(fault->text.empty());
+    return fault->kind;
+}
+
+// Two ranks that swap their chunks of an all-gather, written by hand so that single things can go wrong.
+struct Swap {
+    ScheduleBuilder::Header header{Collective::allgather, "swap", ChunkRule::block, 2, OperandOrder::by_rank};
+    ScheduleBuilder left{header, {2, 0, 0, Placement::in_place}};
+    ScheduleBuilder right{header, {2, 1, 0, Placement::in_place}};
+    std::vector<Schedule> finish() { return {std::move(left).finish(), std::move(right).finish()}; }
+};
+
+}  // namespace
+
+TEST_CASE("verify: notices the loss of any step and of any edge that says something", "[collectives]") {
+    for (const Algorithm& algorithm : algorithms()) {
+        for (std::int32_t size = 2; size <= 6; ++size) {
+            for (std::int32_t root : algorithm.has_root ? std::set{0, size / 2, size - 1} : std::set{0}) {
+                for (Placements placements : placements_of(algorithm.collective)) {
+                    remove_each_piece(all_ranks(algorithm, size, root, placements));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("verify: accepts a swap written by hand", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, output_slice(0));
+    swap.left.recv(1, output_slice(1));
+    swap.right.send(0, output_slice(1));
+    swap.right.recv(0, output_slice(0));
+    CHECK_FALSE(find_fault(swap.finish()).has_value());
+}
+
+TEST_CASE("verify: two ranks that both send first and then receive deadlock under rendezvous", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, output_slice(0));
+    swap.left.recv(1, output_slice(1));
+    swap.left.order(0, 1);
+    swap.right.send(0, output_slice(1));
+    swap.right.recv(0, output_slice(0));
+    swap.right.order(0, 1);
+    CHECK(kind_of_fault(swap.finish()) == FaultKind::deadlock);
+}
+
+TEST_CASE("verify: a message longer than its receive is a fault of pairing", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, output_slice(0, 2));
+    swap.right.recv(0, output_slice(0));
+    CHECK(kind_of_fault(swap.finish()) == FaultKind::pairing);
+}
+
+TEST_CASE("verify: messages of different lanes do not pair", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, output_slice(0), 1);
+    swap.right.recv(0, output_slice(0), 0);
+    CHECK(kind_of_fault(swap.finish()) == FaultKind::pairing);
+}
+
+TEST_CASE("verify: touching chunks that do not exist, or the input, is out of bounds", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, output_slice(0));
+    swap.left.recv(1, output_slice(1));
+    swap.right.send(0, output_slice(1));
+    SECTION("beyond the end") { swap.right.recv(0, output_slice(2)); }
+    SECTION("a buffer without meaning") { swap.right.recv(0, input_slice(0)); }
+    CHECK(kind_of_fault(swap.finish()) == FaultKind::bounds);
+}
+
+TEST_CASE("verify: a rank that writes its input is out of bounds", "[collectives]") {
+    ScheduleBuilder builder({Collective::allgather, "bad", ChunkRule::block, 1}, {1, 0, 0, Placement::separate});
+    builder.copy(input_slice(0), output_slice(0));
+    builder.copy(output_slice(0), input_slice(0));
+    CHECK(kind_of_fault({std::move(builder).finish()}) == FaultKind::bounds);
+}
+
+TEST_CASE("verify: a contribution counted twice is a wrong result", "[collectives]") {
+    const ScheduleBuilder::Header header{Collective::reduce, "twice", ChunkRule::split, 1};
+    ScheduleBuilder root(header, {2, 0, 0, Placement::separate}), leaf(header, {2, 1, 0, Placement::separate});
+    root.recv(1, scratch_slice(0));
+    root.reduce(input_slice(0), scratch_slice(0), output_slice(0));
+    root.reduce(output_slice(0), scratch_slice(0), output_slice(0));
+    leaf.send(0, input_slice(0));
+    CHECK(kind_of_fault({std::move(root).finish(), std::move(leaf).finish()}) == FaultKind::result);
+}
+
+TEST_CASE("verify: operands out of the order of ranks are a fault only where order is claimed", "[collectives]") {
+    auto reduce_backwards = [](OperandOrder order) {
+        const ScheduleBuilder::Header header{Collective::reduce, "backwards", ChunkRule::split, 1, order};
+        ScheduleBuilder root(header, {2, 0, 0, Placement::separate}), leaf(header, {2, 1, 0, Placement::separate});
+        root.recv(1, scratch_slice(0));
+        root.reduce(scratch_slice(0), input_slice(0), output_slice(0));
+        leaf.send(0, input_slice(0));
+        return std::vector{std::move(root).finish(), std::move(leaf).finish()};
+    };
+    CHECK(kind_of_fault(reduce_backwards(OperandOrder::by_rank)) == FaultKind::result);
+    CHECK_FALSE(find_fault(reduce_backwards(OperandOrder::any)).has_value());
+}
+
+TEST_CASE("verify: an all-reduce whose ranks compute different expressions is a wrong result", "[collectives]") {
+    std::vector<Schedule> schedules;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+        ScheduleBuilder builder(
+            {Collective::allreduce, "selfish", ChunkRule::split, 1, OperandOrder::any},
+            {2, rank, 0, Placement::separate}
+        );
+        builder.recv(1 - rank, scratch_slice(0));
+        builder.send(1 - rank, input_slice(0));
+        builder.reduce(input_slice(0), scratch_slice(0), output_slice(0));
+        schedules.push_back(std::move(builder).finish());
+    }
+    CHECK(kind_of_fault(schedules) == FaultKind::result);
+}
+
+TEST_CASE("verify: using what nobody has written is a wrong result", "[collectives]") {
+    Swap swap;
+    swap.left.send(1, scratch_slice(0));
+    swap.right.recv(0, output_slice(0));
+    CHECK(kind_of_fault(swap.finish()) == FaultKind::result);
+}
+
+TEST_CASE("verify: schedules of different operations do not make one", "[collectives]") {
+    const std::vector schedules{
+        bcast_binomial({2, 0, 0, Placement::separate}), bcast_binomial({2, 1, 1, Placement::separate})
+    };
+    CHECK(kind_of_fault(schedules) == FaultKind::bounds);
+}
+
+}  // namespace dlrt::coll

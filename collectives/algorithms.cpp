@@ -25,7 +25,9 @@ constexpr Algorithm table[] = {
 
 }  // namespace
 
-std::span<const Algorithm> algorithms() { return table; }
+std::span<const Algorithm> algorithms() {
+    return table;
+}
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) {
     for (const Algorithm& algorithm : table) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every algorithm: one function per file that makes one rank's schedule, and the table of all of them.
+/// Every algorithm: one function per file that makes one rank's schedule, and the table of all of
+/// them.
 ///
-/// Pure functions of the shape; O(steps of the rank). Costs are in the usual terms: p ranks, L = ceil(log2 p),
-/// n bytes of the vector (gather, scatter, allgather: of all blocks), alpha seconds per message, beta per byte,
-/// gamma per byte reduced. tests/collectives proves each for every p and root.
+/// Pure functions of the shape; O(steps of the rank). Costs are in the usual terms: p ranks, L =
+/// ceil(log2 p), n bytes of the vector (gather, scatter, allgather: of all blocks), alpha seconds
+/// per message, beta per byte, gamma per byte reduced. tests/collectives proves each for every p
+/// and root.
 #pragma once
+
+#include "collectives/schedule.hpp"
 
 #include <span>
 #include <string_view>
-
-#include "collectives/schedule.hpp"
 
 namespace dlrt::coll {
 

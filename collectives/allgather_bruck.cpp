@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bruck all-gather: in round k each rank passes all that it has to the rank 2^k below and gets as much from
-/// the one 2^k above. Blocks are kept in scratch in the order me, me + 1, … and put in place at the end.
+/// Bruck all-gather: in round k each rank passes all that it has to the rank 2^k below and gets as
+/// much from the one 2^k above. Blocks are kept in scratch in the order me, me + 1, … and put in
+/// place at the end.
 ///
 /// Cost L alpha + n (p-1)/p beta, and a local copy of n; any p. Best for short blocks.
-/// Source: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient algorithms for all-to-all communications in
-/// multiport message-passing systems", 1997.
+/// Source: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient algorithms for all-to-all
+/// communications in multiport message-passing systems", 1997.
 ///
 ///   p = 6, rank 0 has:   0   |   0 1   |   0 1 2 3   |   0 1 2 3 4 5
 #include "collectives/algorithms.hpp"

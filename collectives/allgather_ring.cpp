@@ -21,7 +21,9 @@ Schedule allgather_ring(const Shape& shape) {
     for (std::int32_t round = 0; round + 1 < size; ++round) {
         builder.recv((shape.rank - 1 + size) % size, output_slice(block_below(round + 1)));
         const bool sends_input = round == 0 && !is_in_place;
-        builder.send((shape.rank + 1) % size, sends_input ? input_slice(0) : output_slice(block_below(round)));
+        builder.send(
+            (shape.rank + 1) % size, sends_input ? input_slice(0) : output_slice(block_below(round))
+        );
     }
     if (!is_in_place) builder.copy(input_slice(0), output_slice(block_below(0)));
     return std::move(builder).finish();

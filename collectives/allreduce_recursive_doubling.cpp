@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Recursive doubling: in round k each rank exchanges its partial result with the one whose number differs
-/// in bit k. When p is no power of two, the first ranks fold in pairs before and unfold after.
+/// Recursive doubling: in round k each rank exchanges its partial result with the one whose number
+/// differs in bit k. When p is no power of two, the first ranks fold in pairs before and unfold
+/// after.
 ///
-/// Cost L (alpha + n beta + n gamma), and 2 alpha + 2 n beta + n gamma for the fold; any p. Best for short vectors.
-/// Both sides of an exchange compute lower op upper: the same bits everywhere, operands in the order of ranks.
-/// Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", 2005.
+/// Cost L (alpha + n beta + n gamma), and 2 alpha + 2 n beta + n gamma for the fold; any p. Best
+/// for short vectors. Both sides of an exchange compute lower op upper: the same bits everywhere,
+/// operands in the order of ranks. Source: Thakur, Rabenseifner, Gropp, "Optimization of collective
+/// communication operations in MPICH", 2005.
 ///
 ///   p = 6:   fold 0>1 2>3   then 1<>3 4<>5   then 1<>4 3<>5   unfold 1>0 3>2
 #include "collectives/algorithms.hpp"
@@ -16,7 +18,8 @@ namespace {
 class Exchange {
   public:
     Exchange(ScheduleBuilder& builder, Placement placement)
-        : builder_(builder), value_(placement == Placement::in_place ? output_slice(0) : input_slice(0)) {}
+        : builder_(builder),
+          value_(placement == Placement::in_place ? output_slice(0) : input_slice(0)) {}
 
     [[nodiscard]] const Slice& value() const { return value_; }
 
@@ -44,7 +47,9 @@ class Exchange {
 }  // namespace
 
 Schedule allreduce_recursive_doubling(const Shape& shape) {
-    ScheduleBuilder builder({Collective::allreduce, "recursive_doubling", ChunkRule::split, 1}, shape);
+    ScheduleBuilder builder(
+        {Collective::allreduce, "recursive_doubling", ChunkRule::split, 1}, shape
+    );
     Exchange exchange(builder, shape.placement);
     const std::int32_t rank = shape.rank;
     std::int32_t power = 1;

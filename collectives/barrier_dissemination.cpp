@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Dissemination barrier: in round k everybody signals the rank 2^k above and waits for the one 2^k below.
+/// Dissemination barrier: in round k everybody signals the rank 2^k above and waits for the one 2^k
+/// below.
 ///
 /// Cost L alpha, p L messages; any p. Best where every rank has a core.
 /// Source: Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988.
@@ -21,13 +22,14 @@ Schedule barrier_dissemination(const Shape& shape) {
     for (std::int32_t distance = 1; distance < size; distance *= 2) {
         const auto recv = builder.recv((shape.rank - distance + size) % size, no_data());
         const auto send = builder.send((shape.rank + distance) % size, no_data());
-        // A signal speaks for what was heard in all earlier rounds; the last one only for what the receiver
-        // has not heard itself.
+        // A signal speaks for what was heard in all earlier rounds; the last one only for what the
+        // receiver has not heard itself.
         auto earlier = rounds.rbegin();
         while (earlier != rounds.rend() && earlier->distance >= size - distance) ++earlier;
         if (earlier != rounds.rend()) {
             builder.order(earlier->recv, send);
-            builder.order(earlier->send, send);
+            const bool is_first = earlier + 1 == rounds.rend();
+            if (!is_first) builder.order(earlier->send, send);
         }
         rounds.push_back({distance, recv, send});
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binomial broadcast: who has the vector sends it to the other half of its interval, and both go on.
+/// Binomial broadcast: who has the vector sends it to the other half of its interval, and both go
+/// on.
 ///
 /// Cost L (alpha + n beta); any p, any root. Best for short vectors; for two ranks always.
 /// Source: folklore; the tree is that of tree.hpp.

@@ -5,13 +5,20 @@
 namespace dlrt::coll {
 namespace {
 
-Content of_rank(std::int32_t rank, std::uint32_t chunk) { return {Content::Kind::of_rank, rank, chunk}; }
-Content of_all(std::uint32_t chunk) { return {Content::Kind::of_all, -1, chunk}; }
+Content of_rank(std::int32_t rank, std::uint32_t chunk) {
+    return {Content::Kind::of_rank, rank, chunk};
+}
+Content of_all(std::uint32_t chunk) {
+    return {Content::Kind::of_all, -1, chunk};
+}
 
 struct View {
     explicit View(const Schedule& schedule)
-        : rank(schedule.shape.rank), root(schedule.shape.root), is_root(rank == root),
-          is_in_place(schedule.shape.placement == Placement::in_place), chunks(schedule.chunk_count) {}
+        : rank(schedule.shape.rank),
+          root(schedule.shape.root),
+          is_root(rank == root),
+          is_in_place(schedule.shape.placement == Placement::in_place),
+          chunks(schedule.chunk_count) {}
     std::int32_t rank, root;
     bool is_root, is_in_place;
     std::uint32_t chunks;
@@ -20,25 +27,35 @@ struct View {
 std::uint32_t input_chunks(Collective collective, const View& view) {
     switch (collective) {
         case Collective::barrier:
-        case Collective::bcast: return 0;
-        case Collective::reduce: return view.is_root && view.is_in_place ? 0 : view.chunks;
-        case Collective::allreduce: return view.is_in_place ? 0 : view.chunks;
-        case Collective::gather: return view.is_root && view.is_in_place ? 0 : 1;
-        case Collective::scatter: return view.is_root ? view.chunks : 0;
-        case Collective::allgather: return view.is_in_place ? 0 : 1;
+        case Collective::bcast:
+            return 0;
+        case Collective::reduce:
+            return view.is_root && view.is_in_place ? 0 : view.chunks;
+        case Collective::allreduce:
+            return view.is_in_place ? 0 : view.chunks;
+        case Collective::gather:
+            return view.is_root && view.is_in_place ? 0 : 1;
+        case Collective::scatter:
+            return view.is_root ? view.chunks : 0;
+        case Collective::allgather:
+            return view.is_in_place ? 0 : 1;
     }
     return 0;
 }
 
 std::uint32_t output_chunks(Collective collective, const View& view) {
     switch (collective) {
-        case Collective::barrier: return 0;
+        case Collective::barrier:
+            return 0;
         case Collective::bcast:
         case Collective::allreduce:
-        case Collective::allgather: return view.chunks;
+        case Collective::allgather:
+            return view.chunks;
         case Collective::reduce:
-        case Collective::gather: return view.is_root ? view.chunks : 0;
-        case Collective::scatter: return view.is_root && view.is_in_place ? 0 : 1;
+        case Collective::gather:
+            return view.is_root ? view.chunks : 0;
+        case Collective::scatter:
+            return view.is_root && view.is_in_place ? 0 : 1;
     }
     return 0;
 }
@@ -48,23 +65,31 @@ std::uint32_t output_chunks(Collective collective, const View& view) {
 std::uint32_t buffer_chunks(const Schedule& schedule, BufferId buffer) {
     const View view(schedule);
     switch (buffer) {
-        case BufferId::none: return 0;
-        case BufferId::input: return input_chunks(schedule.collective, view);
-        case BufferId::output: return output_chunks(schedule.collective, view);
-        case BufferId::scratch: return schedule.scratch_chunks;
+        case BufferId::none:
+            return 0;
+        case BufferId::input:
+            return input_chunks(schedule.collective, view);
+        case BufferId::output:
+            return output_chunks(schedule.collective, view);
+        case BufferId::scratch:
+            return schedule.scratch_chunks;
     }
     return 0;
 }
 
-bool is_writable(BufferId buffer) { return buffer == BufferId::output || buffer == BufferId::scratch; }
+bool is_writable(BufferId buffer) {
+    return buffer == BufferId::output || buffer == BufferId::scratch;
+}
 
 Content content_before(const Schedule& schedule, const Place& place) {
     const View view(schedule);
     const bool is_input = place.buffer == BufferId::input;
     if (!is_input && place.buffer != BufferId::output) return {};
     switch (schedule.collective) {
-        case Collective::barrier: return {};
-        case Collective::bcast: return view.is_root ? of_rank(view.rank, place.chunk) : Content{};
+        case Collective::barrier:
+            return {};
+        case Collective::bcast:
+            return view.is_root ? of_rank(view.rank, place.chunk) : Content{};
         case Collective::reduce:
         case Collective::allreduce:
             return is_input || view.is_in_place ? of_rank(view.rank, place.chunk) : Content{};
@@ -74,7 +99,8 @@ Content content_before(const Schedule& schedule, const Place& place) {
             return view.is_in_place && place.chunk == static_cast<std::uint32_t>(view.rank)
                        ? of_rank(view.rank, 0)
                        : Content{};
-        case Collective::scatter: return is_input ? of_rank(view.rank, place.chunk) : Content{};
+        case Collective::scatter:
+            return is_input ? of_rank(view.rank, place.chunk) : Content{};
     }
     return {};
 }
@@ -84,13 +110,18 @@ Content content_after(const Schedule& schedule, const Place& place) {
     if (place.buffer != BufferId::output) return {};
     const View view(schedule);
     switch (schedule.collective) {
-        case Collective::barrier: return {};
-        case Collective::bcast: return of_rank(view.root, place.chunk);
+        case Collective::barrier:
+            return {};
+        case Collective::bcast:
+            return of_rank(view.root, place.chunk);
         case Collective::reduce:
-        case Collective::allreduce: return of_all(place.chunk);
+        case Collective::allreduce:
+            return of_all(place.chunk);
         case Collective::gather:
-        case Collective::allgather: return of_rank(static_cast<std::int32_t>(place.chunk), 0);
-        case Collective::scatter: return of_rank(view.root, static_cast<std::uint32_t>(view.rank));
+        case Collective::allgather:
+            return of_rank(static_cast<std::int32_t>(place.chunk), 0);
+        case Collective::scatter:
+            return of_rank(view.root, static_cast<std::uint32_t>(view.rank));
     }
     return {};
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What each collective promises: how many chunks a rank's buffers have, what they hold before, what after. Pure.
+/// What each collective promises: how many chunks a rank's buffers have, what they hold before,
+/// what after. Pure.
 #pragma once
 
-#include <cstdint>
-
 #include "collectives/schedule.hpp"
+
+#include <cstdint>
 
 namespace dlrt::coll {
 

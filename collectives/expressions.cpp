@@ -13,7 +13,8 @@ std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) {
 
 }  // namespace
 
-Expressions::Expressions(std::int32_t size) : size_(size), words_((static_cast<std::size_t>(size) + 63) / 64) {
+Expressions::Expressions(std::int32_t size)
+    : size_(size), words_((static_cast<std::size_t>(size) + 63) / 64) {
     add({});  // Number 0 is the undefined one.
 }
 
@@ -45,14 +46,19 @@ std::optional<ExpressionId> Expressions::combine(ExpressionId left, ExpressionId
     const Node b = nodes_[right];
     if (a.chunk != b.chunk) return std::nullopt;
     for (std::size_t i = 0; i < words_; ++i) {
-        if ((contributors_[left * words_ + i] & contributors_[right * words_ + i]) != 0) return std::nullopt;
+        if ((contributors_[left * words_ + i] & contributors_[right * words_ + i]) != 0)
+            return std::nullopt;
     }
     const ExpressionId id = add({
-        a.chunk, std::min(a.lowest, b.lowest), std::max(a.highest, b.highest),
-        a.contributor_count + b.contributor_count, a.is_by_rank && b.is_by_rank && a.highest < b.lowest,
+        a.chunk,
+        std::min(a.lowest, b.lowest),
+        std::max(a.highest, b.highest),
+        a.contributor_count + b.contributor_count,
+        a.is_by_rank && b.is_by_rank && a.highest < b.lowest,
     });
     for (std::size_t i = 0; i < words_; ++i) {
-        contributors_[id * words_ + i] = contributors_[left * words_ + i] | contributors_[right * words_ + i];
+        contributors_[id * words_ + i] = contributors_[left * words_ + i] |
+                                         contributors_[right * words_ + i];
     }
     combinations_.emplace(key, id);
     return id;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values of an abstract execution: who contributed to a chunk, and by which expression. Equal expressions have
-/// equal numbers, so that "the same bits on every rank" is a comparison of numbers. One thread at a time.
+/// Values of an abstract execution: who contributed to a chunk, and by which expression. Equal
+/// expressions have equal numbers, so that "the same bits on every rank" is a comparison of
+/// numbers. One thread at a time.
 #pragma once
+
+#include "collectives/schedule.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "collectives/schedule.hpp"
 
 namespace dlrt::coll {
 
@@ -27,7 +28,9 @@ class Expressions {
     [[nodiscard]] std::optional<ExpressionId> combine(ExpressionId left, ExpressionId right);
 
     [[nodiscard]] std::uint32_t chunk_of(ExpressionId id) const { return nodes_[id].chunk; }
-    [[nodiscard]] bool contains_all(ExpressionId id) const { return nodes_[id].contributor_count == size_; }
+    [[nodiscard]] bool contains_all(ExpressionId id) const {
+        return nodes_[id].contributor_count == size_;
+    }
     /// Whether every operation in it has all ranks of its left side below those of its right side.
     [[nodiscard]] bool is_by_rank(ExpressionId id) const { return nodes_[id].is_by_rank; }
     /// "chunk 2 of ranks 0 1 3", for messages.

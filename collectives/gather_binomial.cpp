@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binomial gather: each rank collects the blocks of its interval in scratch and hands them on in one message.
+/// Binomial gather: each rank collects the blocks of its interval in scratch and hands them on in
+/// one message.
 ///
 /// Cost L alpha + n (p-1)/p beta at the root; any p, any root. Best for short blocks.
 /// Source: folklore; the tree is that of tree.hpp.

@@ -7,9 +7,9 @@
 ///       2  reduce  output[0] op input[0] to output[0]  after 0
 #pragma once
 
-#include <string>
-
 #include "collectives/schedule.hpp"
+
+#include <string>
 
 namespace dlrt::coll {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binomial reduction: the broadcast's tree upwards. Subtrees are intervals of ranks, so the operands meet in the
-/// order of ranks for every root, and the operation needs not commute.
+/// Binomial reduction: the broadcast's tree upwards. Subtrees are intervals of ranks, so the
+/// operands meet in the order of ranks for every root, and the operation needs not commute.
 ///
-/// Cost L (alpha + n beta + n gamma); any p, any root. Best for short vectors; for two ranks always.
-/// Source: folklore; the tree is that of tree.hpp.
+/// Cost L (alpha + n beta + n gamma); any p, any root. Best for short vectors; for two ranks
+/// always. Source: folklore; the tree is that of tree.hpp.
 ///
 ///   p = 8, root 0:   round 0: 1>0 3>2 5>4 7>6   round 1: 2>0 6>4   round 2: 4>0
 #include "collectives/algorithms.hpp"
@@ -25,8 +25,8 @@ Schedule reduce_binomial(const Shape& shape) {
     std::int32_t first_rank = shape.rank;
     std::uint32_t received = 0;
     for (auto child = position.children.rbegin(); child != position.children.rend(); ++child) {
-        // The first operand can land where the sum will be. Two places for the others let the next one
-        // arrive while this one is being added.
+        // The first operand can land where the sum will be. Two places for the others let the next
+        // one arrive while this one is being added.
         const bool is_sum_free = received == 0 && !is_in_place;
         const Slice landing = is_sum_free ? sum : scratch_slice(landing_base + received % 2);
         ++received;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binomial scatter: the blocks of an interval go to its holder in one message, which hands parts of them on.
+/// Binomial scatter: the blocks of an interval go to its holder in one message, which hands parts
+/// of them on.
 ///
 /// Cost L alpha + n (p-1)/p beta at the root; any p, any root. Best for short blocks.
 /// Source: folklore; the tree is that of tree.hpp.
@@ -13,7 +14,9 @@ namespace dlrt::coll {
 
 Schedule scatter_binomial(const Shape& shape) {
     const auto chunk_count = static_cast<std::uint32_t>(shape.size);
-    ScheduleBuilder builder({Collective::scatter, "binomial", ChunkRule::block, chunk_count}, shape);
+    ScheduleBuilder builder(
+        {Collective::scatter, "binomial", ChunkRule::block, chunk_count}, shape
+    );
     const TreePosition position = interval_tree(shape.size, shape.rank, shape.root);
     const bool is_root = position.parent < 0;
     if (!is_root && position.children.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Linear scatter: the root sends everybody its block.
 ///
-/// Cost (p-1) alpha + n (p-1)/p beta at the root, no byte travels twice; any p, any root. Best for long blocks.
-/// Source: folklore.
+/// Cost (p-1) alpha + n (p-1)/p beta at the root, no byte travels twice; any p, any root. Best for
+/// long blocks. Source: folklore.
 ///
 ///   p = 4, root 0:   0>1  0>2  0>3, all at once
 #include "collectives/algorithms.hpp"

@@ -28,43 +28,61 @@ void set_edges(Schedule& schedule, std::vector<Edge> edges) {
         ++schedule.successor_begin[edges[i].from + 1];
         ++schedule.predecessor_counts[edges[i].to];
     }
-    for (std::size_t i = 0; i < count; ++i) schedule.successor_begin[i + 1] += schedule.successor_begin[i];
+    for (std::size_t i = 0; i < count; ++i)
+        schedule.successor_begin[i + 1] += schedule.successor_begin[i];
 }
 
 std::string_view name_of(Collective collective) {
     switch (collective) {
-        case Collective::barrier: return "barrier";
-        case Collective::bcast: return "bcast";
-        case Collective::reduce: return "reduce";
-        case Collective::allreduce: return "allreduce";
-        case Collective::gather: return "gather";
-        case Collective::scatter: return "scatter";
-        case Collective::allgather: return "allgather";
+        case Collective::barrier:
+            return "barrier";
+        case Collective::bcast:
+            return "bcast";
+        case Collective::reduce:
+            return "reduce";
+        case Collective::allreduce:
+            return "allreduce";
+        case Collective::gather:
+            return "gather";
+        case Collective::scatter:
+            return "scatter";
+        case Collective::allgather:
+            return "allgather";
     }
     return "?";
 }
 
 std::string_view name_of(BufferId buffer) {
     switch (buffer) {
-        case BufferId::none: return "none";
-        case BufferId::input: return "input";
-        case BufferId::output: return "output";
-        case BufferId::scratch: return "scratch";
+        case BufferId::none:
+            return "none";
+        case BufferId::input:
+            return "input";
+        case BufferId::output:
+            return "output";
+        case BufferId::scratch:
+            return "scratch";
     }
     return "?";
 }
 
 std::string_view name_of(StepKind kind) {
     switch (kind) {
-        case StepKind::send: return "send";
-        case StepKind::recv: return "recv";
-        case StepKind::reduce: return "reduce";
-        case StepKind::copy: return "copy";
+        case StepKind::send:
+            return "send";
+        case StepKind::recv:
+            return "recv";
+        case StepKind::reduce:
+            return "reduce";
+        case StepKind::copy:
+            return "copy";
     }
     return "?";
 }
 
-ChunkSizes ChunkSizes::split(std::uint64_t total_bytes, std::uint32_t unit_bytes, std::uint32_t chunk_count) {
+ChunkSizes ChunkSizes::split(
+    std::uint64_t total_bytes, std::uint32_t unit_bytes, std::uint32_t chunk_count
+) {
     DLRT_ASSERT(unit_bytes > 0 && chunk_count > 0);
     const std::uint64_t units = (total_bytes + unit_bytes - 1) / unit_bytes;
     return {(units + chunk_count - 1) / chunk_count * unit_bytes, total_bytes};

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A collective operation as data: what one rank sends, receives, copies and reduces, and in which order.
+/// A collective operation as data: what one rank sends, receives, copies and reduces, and in which
+/// order.
 ///
-/// A Schedule holds no pointer, no byte count and no tag. Its steps work on *chunks* of symbolic buffers;
-/// bytes appear when it is bound (see ChunkSizes). So one schedule serves all sizes, can be cached, printed,
-/// verified together with those of the other ranks, and run. Values; immutable once built; any thread.
+/// A Schedule holds no pointer, no byte count and no tag. Its steps work on *chunks* of symbolic
+/// buffers; bytes appear when it is bound (see ChunkSizes). So one schedule serves all sizes, can
+/// be cached, printed, verified together with those of the other ranks, and run. Values; immutable
+/// once built; any thread.
 ///
-/// Order: a step may start when all its predecessors are complete, and only these edges order steps;
-/// ScheduleBuilder derives them from what the steps read and write. Every edge leads to a later step.
-/// Pairing: the k-th send of rank i to rank j in a lane meets the k-th receive of j from i in that lane.
+/// Order: a step may start when all its predecessors are complete, and only these edges order
+/// steps; ScheduleBuilder derives them from what the steps read and write. Every edge leads to a
+/// later step. Pairing: the k-th send of rank i to rank j in a lane meets the k-th receive of j
+/// from i in that lane.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +22,23 @@
 
 namespace dlrt::coll {
 
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, gather, scatter, allgather };
+enum class Collective : std::uint8_t {
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    scatter,
+    allgather
+};
 
-/// Where a rank's input lies. in_place: allreduce, reduce's root: in the output; gather's root, allgather: in its
-/// block of the output; scatter's root: its output stays in the input. Other ranks and bcast have no choice.
+/// Where a rank's input lies. in_place: allreduce, reduce's root: in the output; gather's root,
+/// allgather: in its block of the output; scatter's root: its output stays in the input. Other
+/// ranks and bcast have no choice.
 enum class Placement : std::uint8_t { separate, in_place };
 
-/// split: the operation's vector is cut into chunk_count chunks, all of one size but the last ones, which
-/// may be short or empty. block: every chunk is one rank's block.
+/// split: the operation's vector is cut into chunk_count chunks, all of one size but the last ones,
+/// which may be short or empty. block: every chunk is one rank's block.
 enum class ChunkRule : std::uint8_t { split, block };
 
 /// Whether operands are combined in the order of ranks, so that a reduction needs not commute.
@@ -43,8 +55,8 @@ struct Place {
     friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Consecutive chunks. In scratch all places have the size of a full chunk, and `like` names the chunk of
-/// the vector whose size the first one takes; elsewhere a chunk is like itself.
+/// Consecutive chunks. In scratch all places have the size of a full chunk, and `like` names the
+/// chunk of the vector whose size the first one takes; elsewhere a chunk is like itself.
 struct Slice {
     Place place;
     std::uint32_t length = 0;
@@ -53,13 +65,13 @@ struct Slice {
 
 struct Step {
     StepKind kind = StepKind::copy;
-    std::uint16_t lane = 0;     ///< send and recv only, as is peer.
+    std::uint16_t lane = 0;  ///< send and recv only, as is peer.
     std::int32_t peer = -1;
-    std::uint32_t length = 0;   ///< Chunks; 0 for a message that only signals.
-    std::uint32_t like = 0;     ///< See Slice.
-    Place source;               ///< Read by send, copy, reduce (its left operand).
-    Place right;                ///< Read by reduce: target = source op right.
-    Place target;               ///< Written by recv, copy, reduce.
+    std::uint32_t length = 0;  ///< Chunks; 0 for a message that only signals.
+    std::uint32_t like = 0;    ///< See Slice.
+    Place source;              ///< Read by send, copy, reduce (its left operand).
+    Place right;               ///< Read by reduce: target = source op right.
+    Place target;              ///< Written by recv, copy, reduce.
 };
 static_assert(sizeof(Step) == 40);
 
@@ -81,15 +93,15 @@ struct Schedule {
     std::uint32_t scratch_chunks = 0;
     std::vector<Step> steps;
 
-    /// Edges: the successors of step i are successors[successor_begin[i] .. successor_begin[i + 1]).
+    /// Edges: the successors of step i are successors[successor_begin[i] .. successor_begin[i +
+    /// 1]).
     std::vector<std::uint32_t> successor_begin;
     std::vector<std::uint32_t> successors;
     std::vector<std::uint32_t> predecessor_counts;
 
     [[nodiscard]] std::span<const std::uint32_t> successors_of(std::uint32_t step) const {
-        return std::span(successors).subspan(
-            successor_begin[step], successor_begin[step + 1] - successor_begin[step]
-        );
+        return std::span(successors)
+            .subspan(successor_begin[step], successor_begin[step + 1] - successor_begin[step]);
     }
 };
 
@@ -115,11 +127,15 @@ class ChunkSizes {
     [[nodiscard]] static ChunkSizes split(
         std::uint64_t total_bytes, std::uint32_t unit_bytes, std::uint32_t chunk_count
     );
-    [[nodiscard]] static ChunkSizes block(std::uint64_t block_bytes) { return {block_bytes, no_end}; }
+    [[nodiscard]] static ChunkSizes block(std::uint64_t block_bytes) {
+        return {block_bytes, no_end};
+    }
 
     /// Of a full chunk; place c begins at c times this.
     [[nodiscard]] std::uint64_t full_bytes() const { return full_bytes_; }
-    [[nodiscard]] std::uint64_t offset_bytes(const Place& place) const { return place.chunk * full_bytes_; }
+    [[nodiscard]] std::uint64_t offset_bytes(const Place& place) const {
+        return place.chunk * full_bytes_;
+    }
     [[nodiscard]] std::uint64_t size_bytes(std::uint32_t like, std::uint32_t length) const {
         return end_of(like + length) - end_of(like);
     }

@@ -2,9 +2,9 @@
 /// Derives edges from the last writer and the readers of each chunk.
 #include "collectives/schedule_builder.hpp"
 
-#include <utility>
-
 #include "runtime/base/check.hpp"
+
+#include <utility>
 
 namespace dlrt::coll {
 
@@ -22,16 +22,30 @@ ScheduleBuilder::ScheduleBuilder(const Header& header, const Shape& shape) {
 ScheduleBuilder::StepIndex ScheduleBuilder::send(
     std::int32_t peer, const Slice& source, std::uint16_t lane
 ) {
-    Step step{.kind = StepKind::send, .lane = lane, .peer = peer, .length = source.length, .like = source.like,
-              .source = source.place, .right = {}, .target = {}};
+    Step step{
+        .kind = StepKind::send,
+        .lane = lane,
+        .peer = peer,
+        .length = source.length,
+        .like = source.like,
+        .source = source.place,
+        .right = {},
+        .target = {}};
     return append(step);
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::recv(
     std::int32_t peer, const Slice& target, std::uint16_t lane
 ) {
-    Step step{.kind = StepKind::recv, .lane = lane, .peer = peer, .length = target.length, .like = target.like,
-              .source = {}, .right = {}, .target = target.place};
+    Step step{
+        .kind = StepKind::recv,
+        .lane = lane,
+        .peer = peer,
+        .length = target.length,
+        .like = target.like,
+        .source = {},
+        .right = {},
+        .target = target.place};
     return append(step);
 }
 
@@ -40,20 +54,36 @@ ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
 ) {
     DLRT_ASSERT(left.length == right.length && left.length == target.length);
     DLRT_ASSERT(left.like == right.like && left.like == target.like);
-    Step step{.kind = StepKind::reduce, .lane = 0, .peer = -1, .length = target.length, .like = target.like,
-              .source = left.place, .right = right.place, .target = target.place};
+    Step step{
+        .kind = StepKind::reduce,
+        .lane = 0,
+        .peer = -1,
+        .length = target.length,
+        .like = target.like,
+        .source = left.place,
+        .right = right.place,
+        .target = target.place};
     return append(step);
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::copy(const Slice& source, const Slice& target) {
     DLRT_ASSERT(source.length == target.length);
     DLRT_ASSERT(schedule_.chunk_rule == ChunkRule::block || source.like == target.like);
-    Step step{.kind = StepKind::copy, .lane = 0, .peer = -1, .length = target.length, .like = target.like,
-              .source = source.place, .right = {}, .target = target.place};
+    Step step{
+        .kind = StepKind::copy,
+        .lane = 0,
+        .peer = -1,
+        .length = target.length,
+        .like = target.like,
+        .source = source.place,
+        .right = {},
+        .target = target.place};
     return append(step);
 }
 
-void ScheduleBuilder::order(StepIndex earlier, StepIndex later) { edges_.push_back({earlier, later}); }
+void ScheduleBuilder::order(StepIndex earlier, StepIndex later) {
+    edges_.push_back({earlier, later});
+}
 
 ScheduleBuilder::StepIndex ScheduleBuilder::append(const Step& step) {
     const auto index = static_cast<StepIndex>(schedule_.steps.size());
@@ -79,7 +109,8 @@ void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepI
     if (place.buffer == BufferId::none) return;
     for (std::uint32_t i = 0; i < length; ++i) {
         History& past = history(place.buffer, place.chunk + i);
-        // Readers come after the last writer already; only without any does that edge say something.
+        // Readers come after the last writer already; only without any does that edge say
+        // something.
         bool has_reader = false;
         for (StepIndex reader : past.readers) {
             if (reader == step) continue;
@@ -97,7 +128,8 @@ void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepI
 ScheduleBuilder::History& ScheduleBuilder::history(BufferId buffer, std::uint32_t chunk) {
     std::vector<History>& chunks = histories_[static_cast<std::size_t>(buffer)];
     if (chunks.size() <= chunk) chunks.resize(chunk + 1);
-    if (buffer == BufferId::scratch) schedule_.scratch_chunks = std::max(schedule_.scratch_chunks, chunk + 1);
+    if (buffer == BufferId::scratch)
+        schedule_.scratch_chunks = std::max(schedule_.scratch_chunks, chunk + 1);
     return chunks[chunk];
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes a Schedule from steps in the order in which an author thinks of them, and derives the edges: a step comes
-/// after the last writer of each chunk that it reads, and after the last writer and all readers since of
-/// each chunk that it writes. Nobody can forget one. One thread at a time.
+/// Makes a Schedule from steps in the order in which an author thinks of them, and derives the
+/// edges: a step comes after the last writer of each chunk that it reads, and after the last writer
+/// and all readers since of each chunk that it writes. Nobody can forget one. One thread at a time.
 #pragma once
 
-#include <vector>
-
 #include "collectives/schedule.hpp"
+
+#include <vector>
 
 namespace dlrt::coll {
 
@@ -57,10 +57,14 @@ class ScheduleBuilder {
 [[nodiscard]] inline Slice output_slice(std::uint32_t chunk, std::uint32_t length = 1) {
     return {{BufferId::output, chunk}, length, chunk};
 }
-[[nodiscard]] inline Slice scratch_slice(std::uint32_t place, std::uint32_t like = 0, std::uint32_t length = 1) {
+[[nodiscard]] inline Slice scratch_slice(
+    std::uint32_t place, std::uint32_t like = 0, std::uint32_t length = 1
+) {
     return {{BufferId::scratch, place}, length, like};
 }
 /// What a message that only signals carries.
-[[nodiscard]] inline Slice no_data() { return {}; }
+[[nodiscard]] inline Slice no_data() {
+    return {};
+}
 
 }  // namespace dlrt::coll

@@ -2,9 +2,9 @@
 /// The table.
 #include "collectives/selection.hpp"
 
-#include <limits>
-
 #include "runtime/base/check.hpp"
+
+#include <limits>
 
 namespace dlrt::coll {
 namespace {

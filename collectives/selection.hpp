@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which algorithm an operation uses, from what all its ranks agree on: a table, first match wins. Pure.
+/// Which algorithm an operation uses, from what all its ranks agree on: a table, first match wins.
+/// Pure.
 #pragma once
 
-#include <cstdint>
-
 #include "collectives/algorithms.hpp"
+
+#include <cstdint>
 
 namespace dlrt::coll {
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A binomial tree over ranks in which everybody's subtree is an interval of ranks, whatever the root.
+/// A binomial tree over ranks in which everybody's subtree is an interval of ranks, whatever the
+/// root.
 ///
-/// [0, size) belongs to the root. An interval is halved; its holder keeps the half that it is in, and the lowest rank
-/// of the other half becomes the holder's child and holds that half; and so on. Depth ceil(log2 size).
-/// Because subtrees are intervals, blocks stay contiguous and operands meet in the order of ranks.
+/// [0, size) belongs to the root. An interval is halved; its holder keeps the half that it is in,
+/// and the lowest rank of the other half becomes the holder's child and holds that half; and so on.
+/// Depth ceil(log2 size). Because subtrees are intervals, blocks stay contiguous and operands meet
+/// in the order of ranks.
 ///
 ///   size 8, root 0        0               size 8, root 5:        5
 ///                     4   2  1                               0   6  4

@@ -2,15 +2,15 @@
 /// The checks of verify.hpp, in that order; each may rely on the ones before it.
 #include "collectives/verify.hpp"
 
+#include "collectives/contract.hpp"
+#include "collectives/expressions.hpp"
+
 #include <array>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
-
-#include "collectives/contract.hpp"
-#include "collectives/expressions.hpp"
 
 namespace dlrt::coll {
 namespace {
@@ -78,7 +78,9 @@ class Verifier {
     ExpressionId& value(std::size_t rank, const Place& place) {
         return values_[rank][static_cast<std::size_t>(place.buffer)][place.chunk];
     }
-    static Place shifted(const Place& place, std::uint32_t by) { return {place.buffer, place.chunk + by}; }
+    static Place shifted(const Place& place, std::uint32_t by) {
+        return {place.buffer, place.chunk + by};
+    }
 
     std::span<const Schedule> schedules_;
     std::optional<Fault> fault_;
@@ -98,7 +100,8 @@ class Verifier {
 void Verifier::check_bounds(std::size_t rank) {
     const Schedule& schedule = schedules_[rank];
     const Schedule& first = schedules_[0];
-    if (schedule.shape.rank != static_cast<std::int32_t>(rank) || schedule.collective != first.collective ||
+    if (schedule.shape.rank != static_cast<std::int32_t>(rank) ||
+        schedule.collective != first.collective ||
         schedule.shape.size != static_cast<std::int32_t>(schedules_.size()) ||
         schedule.shape.root != first.shape.root || schedule.chunk_count != first.chunk_count) {
         report(FaultKind::bounds, "the schedule of rank {} belongs to another operation", rank);
@@ -114,19 +117,25 @@ void Verifier::check_bounds(std::size_t rank) {
                     name_of(place.buffer), limit, place.chunk + step.length
                 );
             }
-            const bool has_own_size = schedule.chunk_rule == ChunkRule::split && place.buffer != BufferId::scratch;
+            const bool has_own_size = schedule.chunk_rule == ChunkRule::split &&
+                                      place.buffer != BufferId::scratch;
             if (has_own_size && place.chunk != step.like) {
-                report(FaultKind::bounds, "rank {} step {}: chunk {} is not like {}", rank, i, place.chunk, step.like);
+                report(
+                    FaultKind::bounds, "rank {} step {}: chunk {} is not like {}", rank, i,
+                    place.chunk, step.like
+                );
             }
         }
-        if (schedule.chunk_rule == ChunkRule::split && step.like + step.length > schedule.chunk_count) {
+        if (schedule.chunk_rule == ChunkRule::split &&
+            step.like + step.length > schedule.chunk_count) {
             report(FaultKind::bounds, "rank {} step {}: like chunks beyond the vector", rank, i);
         }
         if (step.target.buffer != BufferId::none && !is_writable(step.target.buffer)) {
             report(FaultKind::bounds, "rank {} step {}: writes the input", rank, i);
         }
         const bool has_peer = step.kind == StepKind::send || step.kind == StepKind::recv;
-        if (has_peer && (step.peer < 0 || step.peer >= schedule.shape.size || step.peer == schedule.shape.rank)) {
+        if (has_peer && (step.peer < 0 || step.peer >= schedule.shape.size ||
+                         step.peer == schedule.shape.rank)) {
             report(FaultKind::bounds, "rank {} step {}: no peer {}", rank, i, step.peer);
         }
     }
@@ -155,8 +164,10 @@ void Verifier::check_pairing() {
     std::sort(sends.begin(), sends.end(), before);
     std::sort(recvs.begin(), recvs.end(), before);
     for (std::size_t i = 0; i < std::max(sends.size(), recvs.size()); ++i) {
-        const bool is_lone_send = i >= recvs.size() || (i < sends.size() && sends[i].channel() < recvs[i].channel());
-        const bool is_lone_recv = i >= sends.size() || (i < recvs.size() && recvs[i].channel() < sends[i].channel());
+        const bool is_lone_send = i >= recvs.size() ||
+                                  (i < sends.size() && sends[i].channel() < recvs[i].channel());
+        const bool is_lone_recv = i >= sends.size() ||
+                                  (i < recvs.size() && recvs[i].channel() < sends[i].channel());
         if (is_lone_send || is_lone_recv) {
             const End& end = is_lone_send ? sends[i] : recvs[i];
             report(
@@ -169,8 +180,8 @@ void Verifier::check_pairing() {
         const Step& recv = step_of(recvs[i].id);
         if (send.length != recv.length || send.like != recv.like) {
             report(
-                FaultKind::pairing, "rank {} sends {} chunks like {}, rank {} receives {} like {}", sends[i].from,
-                send.length, send.like, sends[i].to, recv.length, recv.like
+                FaultKind::pairing, "rank {} sends {} chunks like {}, rank {} receives {} like {}",
+                sends[i].from, send.length, send.like, sends[i].to, recv.length, recv.like
             );
             return;
         }
@@ -201,7 +212,8 @@ void Verifier::execute() {
         const Schedule& schedule = schedules_[rank];
         for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
             waiting_for_.push_back(schedule.predecessor_counts[i]);
-            if (schedule.predecessor_counts[i] == 0) ready_.push_back(base_[rank] + static_cast<StepId>(i));
+            if (schedule.predecessor_counts[i] == 0)
+                ready_.push_back(base_[rank] + static_cast<StepId>(i));
             if (knowledge_words_ > 0) {
                 const std::size_t first = (base_[rank] + i) * knowledge_words_;
                 knowledge_[first + rank / 64] |= std::uint64_t{1} << (rank % 64);
@@ -263,15 +275,18 @@ void Verifier::apply(StepId id) {
         const bool is_reduce = step.kind == StepKind::reduce;
         const ExpressionId right = is_reduce ? value(rank, shifted(step.right, i)) : left;
         if (left == undefined_expression || right == undefined_expression) {
-            report(FaultKind::result, "rank {} step {}: reads what nobody has written", rank, id - base_[rank]);
+            report(
+                FaultKind::result, "rank {} step {}: reads what nobody has written", rank,
+                id - base_[rank]
+            );
             return;
         }
         if (is_reduce) {
             const auto combined = expressions_.combine(left, right);
             if (!combined) {
                 report(
-                    FaultKind::result, "rank {} step {}: combines {} with {}", rank, id - base_[rank],
-                    expressions_.text(left), expressions_.text(right)
+                    FaultKind::result, "rank {} step {}: combines {} with {}", rank,
+                    id - base_[rank], expressions_.text(left), expressions_.text(right)
                 );
                 return;
             }
@@ -313,7 +328,8 @@ bool is_reachable(const Schedule& schedule, std::uint32_t from, std::uint32_t to
     return false;
 }
 
-// Enough to look at neighbours: each reader against the writers around it, each writer against the next.
+// Enough to look at neighbours: each reader against the writers around it, each writer against the
+// next.
 void Verifier::check_races(std::size_t rank) {
     struct History {
         std::int64_t writer = -1;
@@ -356,7 +372,8 @@ void Verifier::check_result(std::size_t rank) {
     if (knowledge_words_ > 0) return check_barrier(rank);
     for (BufferId buffer : {BufferId::input, BufferId::output}) {
         const std::uint32_t count = buffer_chunks(schedules_[rank], buffer);
-        for (std::uint32_t chunk = 0; chunk < count && !fault_; ++chunk) check_chunk(rank, {buffer, chunk});
+        for (std::uint32_t chunk = 0; chunk < count && !fault_; ++chunk)
+            check_chunk(rank, {buffer, chunk});
     }
 }
 
@@ -364,11 +381,15 @@ void Verifier::check_barrier(std::size_t rank) {
     std::vector<std::uint64_t> known(knowledge_words_, 0);
     known[rank / 64] |= std::uint64_t{1} << (rank % 64);
     for (StepId id = base_[rank]; id < base_[rank + 1]; ++id) {
-        for (std::size_t i = 0; i < knowledge_words_; ++i) known[i] |= knowledge_[id * knowledge_words_ + i];
+        for (std::size_t i = 0; i < knowledge_words_; ++i)
+            known[i] |= knowledge_[id * knowledge_words_ + i];
     }
     for (std::size_t other = 0; other < schedules_.size(); ++other) {
         if ((known[other / 64] >> (other % 64) & 1) != 0) continue;
-        report(FaultKind::result, "rank {} can leave the barrier before rank {} has entered", rank, other);
+        report(
+            FaultKind::result, "rank {} can leave the barrier before rank {} has entered", rank,
+            other
+        );
     }
 }
 
@@ -384,23 +405,31 @@ void Verifier::check_chunk(std::size_t rank, const Place& place) {
     }
     if (!is_right) {
         report(
-            FaultKind::result, "rank {}: {}[{}] ends with {}", rank, name_of(place.buffer), place.chunk,
-            expressions_.text(held)
+            FaultKind::result, "rank {}: {}[{}] ends with {}", rank, name_of(place.buffer),
+            place.chunk, expressions_.text(held)
         );
         return;
     }
     if (content.kind != Content::Kind::of_all) return;
     if (schedules_[rank].operand_order == OperandOrder::by_rank && !expressions_.is_by_rank(held)) {
-        report(FaultKind::result, "rank {}: output[{}] is not reduced in the order of ranks", rank, place.chunk);
+        report(
+            FaultKind::result, "rank {}: output[{}] is not reduced in the order of ranks", rank,
+            place.chunk
+        );
     }
     if (schedules_[rank].collective != Collective::allreduce) return;
     const auto [known, is_new] = agreed_.try_emplace(place.chunk, held);
     if (known->second == held) return;
-    report(FaultKind::result, "rank {}: output[{}] is reduced otherwise than elsewhere", rank, place.chunk);
+    report(
+        FaultKind::result, "rank {}: output[{}] is reduced otherwise than elsewhere", rank,
+        place.chunk
+    );
 }
 
 }  // namespace
 
-std::optional<Fault> find_fault(std::span<const Schedule> schedules) { return Verifier(schedules).run(); }
+std::optional<Fault> find_fault(std::span<const Schedule> schedules) {
+    return Verifier(schedules).run();
+}
 
 }  // namespace dlrt::coll

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Proves the schedules of all ranks of one operation together, exactly, by executing them abstractly:
+/// Proves the schedules of all ranks of one operation together, exactly, by executing them
+/// abstractly:
 ///
 ///   bounds    no step touches what the collective doesn't give it, nor writes the input;
-///   pairing   per (sender, receiver, lane) the k-th send and the k-th receive agree in their chunks;
-///   deadlock  everything completes, even if a send only completes once its receive has started;
-///   race      two steps of a rank that touch the same chunk, one writing, are ordered by edges;
-///   result    every output chunk holds what the collective promises, each contribution counted once; in an
-///             allreduce by the same expression on every rank; in the order of ranks where that is claimed.
-///             For a barrier: every rank's leaving follows from every rank's entering.
+///   pairing   per (sender, receiver, lane) the k-th send and the k-th receive agree in their
+///   chunks; deadlock  everything completes, even if a send only completes once its receive has
+///   started; race      two steps of a rank that touch the same chunk, one writing, are ordered by
+///   edges; result    every output chunk holds what the collective promises, each contribution
+///   counted once; in an
+///             allreduce by the same expression on every rank; in the order of ranks where that is
+///             claimed. For a barrier: every rank's leaving follows from every rank's entering.
 ///
 /// Pure. O(steps + edges) but for reductions (contributor sets: size / 64 words each).
 #pragma once
 
+#include "collectives/schedule.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
-
-#include "collectives/schedule.hpp"
 
 namespace dlrt::coll {
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Proves every algorithm for every size and root with the verifier. The [full] case goes to 128 ranks.
+/// Proves every algorithm for every size and root with the verifier. The [full] case goes to 128
+/// ranks.
 #include "collectives/algorithms.hpp"
+
+#include "collectives/verify.hpp"
+#include "tests/collectives/all_ranks.hpp"
 
 #include <set>
 
 #include <catch2/catch.hpp>
-
-#include "collectives/verify.hpp"
-#include "tests/collectives/all_ranks.hpp"
 
 namespace dlrt::coll {
 namespace {
@@ -18,7 +19,8 @@ enum class Roots : std::uint8_t { all, some };
 std::vector<std::int32_t> roots_of(const Algorithm& algorithm, std::int32_t size, Roots roots) {
     std::set<std::int32_t> chosen{0};
     if (algorithm.has_root && roots == Roots::some) chosen = {0, size / 3, size / 2, size - 1};
-    for (std::int32_t root = 1; algorithm.has_root && roots == Roots::all && root < size; ++root) chosen.insert(root);
+    for (std::int32_t root = 1; algorithm.has_root && roots == Roots::all && root < size; ++root)
+        chosen.insert(root);
     return {chosen.begin(), chosen.end()};
 }
 
@@ -27,8 +29,11 @@ void prove(const Algorithm& algorithm, std::int32_t size, Roots roots) {
         for (Placements placements : placements_of(algorithm.collective)) {
             const auto schedules = all_ranks(algorithm, size, root, placements);
             if (const auto fault = find_fault(schedules)) {
-                FAIL(name_of(algorithm.collective) << ' ' << algorithm.name << " p " << size << " root " << root
-                     << " placement " << static_cast<int>(placements) << ": " << fault->text);
+                FAIL(
+                    name_of(algorithm.collective)
+                    << ' ' << algorithm.name << " p " << size << " root " << root << " placement "
+                    << static_cast<int>(placements) << ": " << fault->text
+                );
             }
         }
     }
@@ -45,12 +50,15 @@ TEST_CASE("algorithms: every one is right for 1 to 40 ranks and every root", "[c
 
 TEST_CASE("algorithms: samples of larger sizes are right", "[collectives]") {
     for (const Algorithm& algorithm : algorithms()) {
-        for (std::int32_t size : {48, 63, 64, 65, 97, 127, 128}) prove(algorithm, size, Roots::some);
+        for (std::int32_t size : {48, 63, 64, 65, 97, 127, 128})
+            prove(algorithm, size, Roots::some);
     }
     SUCCEED();
 }
 
-TEST_CASE("algorithms: every one is right for 1 to 128 ranks and every root", "[collectives][.][full]") {
+TEST_CASE(
+    "algorithms: every one is right for 1 to 128 ranks and every root", "[collectives][.][full]"
+) {
     for (const Algorithm& algorithm : algorithms()) {
         for (std::int32_t size = 1; size <= 128; ++size) prove(algorithm, size, Roots::all);
     }
@@ -59,7 +67,9 @@ TEST_CASE("algorithms: every one is right for 1 to 128 ranks and every root", "[
 
 TEST_CASE("algorithms: a rank's schedule says whose it is", "[collectives]") {
     for (const Algorithm& algorithm : algorithms()) {
-        const Schedule schedule = algorithm.build({5, 3, algorithm.has_root ? 2 : 0, Placement::separate});
+        const Schedule schedule = algorithm.build(
+            {5, 3, algorithm.has_root ? 2 : 0, Placement::separate}
+        );
         CHECK(schedule.collective == algorithm.collective);
         CHECK(schedule.algorithm == algorithm.name);
         CHECK(schedule.operand_order == algorithm.operand_order);
@@ -83,7 +93,9 @@ TEST_CASE("algorithms: a ring moves the least volume that its operation needs", 
             const Shape shape{size, rank, 0, Placement::separate};
             const auto split = ChunkSizes::split(total_bytes, 1, static_cast<std::uint32_t>(size));
             const auto block = ChunkSizes::block(total_bytes / count);
-            CHECK(sent_bytes(allreduce_ring(shape), split) == 2 * total_bytes * (count - 1) / count);
+            CHECK(
+                sent_bytes(allreduce_ring(shape), split) == 2 * total_bytes * (count - 1) / count
+            );
             CHECK(sent_bytes(allgather_ring(shape), block) == total_bytes * (count - 1) / count);
             CHECK(sent_bytes(allgather_bruck(shape), block) == total_bytes * (count - 1) / count);
         }
@@ -96,7 +108,8 @@ TEST_CASE("algorithms: trees send p - 1 messages and are no deeper than log2 p",
         std::size_t most = 0;
         for (std::int32_t rank = 0; rank < size; ++rank) {
             std::size_t sends = 0;
-            for (const Step& step : bcast_binomial({size, rank, size / 2, Placement::separate}).steps) {
+            for (const Step& step :
+                 bcast_binomial({size, rank, size / 2, Placement::separate}).steps) {
                 sends += step.kind == StepKind::send ? 1 : 0;
             }
             messages += sends;

@@ -2,9 +2,9 @@
 /// The schedules of all ranks of one operation, for tests.
 #pragma once
 
-#include <vector>
-
 #include "collectives/algorithms.hpp"
+
+#include <vector>
 
 namespace dlrt::coll {
 
@@ -14,12 +14,15 @@ enum class Placements : std::uint8_t { none, all, odd_ranks };
 inline std::vector<Placements> placements_of(Collective collective) {
     switch (collective) {
         case Collective::barrier:
-        case Collective::bcast: return {Placements::none};
+        case Collective::bcast:
+            return {Placements::none};
         case Collective::reduce:
         case Collective::gather:
-        case Collective::scatter: return {Placements::none, Placements::all};
+        case Collective::scatter:
+            return {Placements::none, Placements::all};
         case Collective::allreduce:
-        case Collective::allgather: return {Placements::none, Placements::all, Placements::odd_ranks};
+        case Collective::allgather:
+            return {Placements::none, Placements::all, Placements::odd_ranks};
     }
     return {};
 }
@@ -30,7 +33,8 @@ inline std::vector<Schedule> all_ranks(
     std::vector<Schedule> schedules;
     for (std::int32_t rank = 0; rank < size; ++rank) {
         const bool may = !algorithm.has_root || rank == root;
-        const bool does = placements == Placements::all || (placements == Placements::odd_ranks && rank % 2 == 1);
+        const bool does = placements == Placements::all ||
+                          (placements == Placements::odd_ranks && rank % 2 == 1);
         const Placement placement = may && does ? Placement::in_place : Placement::separate;
         schedules.push_back(algorithm.build({size, rank, root, placement}));
     }

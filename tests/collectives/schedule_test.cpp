@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/schedule.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "collectives/schedule_builder.hpp"
+
+#include <catch2/catch.hpp>
 
 namespace dlrt::coll {
 namespace {
 
-const ScheduleBuilder::Header header{Collective::allreduce, "sample", ChunkRule::split, 4, OperandOrder::any};
+const ScheduleBuilder::Header header{
+    Collective::allreduce, "sample", ChunkRule::split, 4, OperandOrder::any};
 const Shape shape{3, 0, 0, Placement::separate};
 
 }  // namespace
 
-TEST_CASE("builder: a reader follows the last writer, a writer follows readers and writer", "[collectives]") {
+TEST_CASE(
+    "builder: a reader follows the last writer, a writer follows readers and writer",
+    "[collectives]"
+) {
     ScheduleBuilder builder(header, shape);
-    builder.recv(1, scratch_slice(0));                                        // 0
-    builder.send(2, scratch_slice(0));                                        // 1 reads what 0 wrote
-    builder.reduce(input_slice(0), scratch_slice(0), output_slice(0));        // 2 reads what 0 wrote
-    builder.recv(1, scratch_slice(0));                                        // 3 overwrites what 1 and 2 read
-    builder.recv(2, output_slice(0));                                         // 4 overwrites what 2 wrote
+    builder.recv(1, scratch_slice(0));                                  // 0
+    builder.send(2, scratch_slice(0));                                  // 1 reads what 0 wrote
+    builder.reduce(input_slice(0), scratch_slice(0), output_slice(0));  // 2 reads what 0 wrote
+    builder.recv(1, scratch_slice(0));  // 3 overwrites what 1 and 2 read
+    builder.recv(2, output_slice(0));   // 4 overwrites what 2 wrote
     const Schedule schedule = std::move(builder).finish();
     CHECK(edges_of(schedule) == std::vector<Edge>{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}});
     CHECK(schedule.predecessor_counts == std::vector<std::uint32_t>{0, 1, 1, 2, 1});
@@ -40,7 +44,10 @@ TEST_CASE("builder: counts the scratch that is used", "[collectives]") {
     CHECK(std::move(builder).finish().scratch_chunks == 8);
 }
 
-TEST_CASE("chunk sizes: a vector is cut between units, the last chunks may be short or empty", "[collectives]") {
+TEST_CASE(
+    "chunk sizes: a vector is cut between units, the last chunks may be short or empty",
+    "[collectives]"
+) {
     const ChunkSizes sizes = ChunkSizes::split(44, 8, 4);  // 5.5 units of 8: 2 2 1.5 0
     CHECK(sizes.full_bytes() == 16);
     CHECK(sizes.size_bytes(0, 1) == 16);

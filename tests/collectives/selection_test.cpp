@@ -8,16 +8,25 @@ namespace dlrt::coll {
 TEST_CASE("selection: finds an algorithm of the collective for every size", "[collectives]") {
     for (const Algorithm& algorithm : algorithms()) {
         for (std::int32_t size : {1, 2, 3, 8, 129, 100000}) {
-            for (std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{1} << 40}) {
-                CHECK(choose_algorithm({algorithm.collective, size, bytes}).collective == algorithm.collective);
+            for (std::uint64_t bytes :
+                 {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{1} << 40}) {
+                CHECK(
+                    choose_algorithm({algorithm.collective, size, bytes}).collective ==
+                    algorithm.collective
+                );
             }
         }
     }
 }
 
-TEST_CASE("selection: an operation that needs the order of ranks never gets an algorithm without it", "[collectives]") {
+TEST_CASE(
+    "selection: an operation that needs the order of ranks never gets an algorithm without it",
+    "[collectives]"
+) {
     for (std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{1} << 30}) {
-        const Algorithm& chosen = choose_algorithm({Collective::allreduce, 6, bytes, OperandOrder::by_rank});
+        const Algorithm& chosen = choose_algorithm(
+            {Collective::allreduce, 6, bytes, OperandOrder::by_rank}
+        );
         CHECK(chosen.operand_order == OperandOrder::by_rank);
     }
 }

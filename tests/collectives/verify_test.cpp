@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tests the verifier: it must see every kind of fault, and the loss of any piece of a right schedule.
+/// Tests the verifier: it must see every kind of fault, and the loss of any piece of a right
+/// schedule.
 #include "collectives/verify.hpp"
+
+#include "collectives/schedule_builder.hpp"
+#include "tests/collectives/all_ranks.hpp"
 
 #include <set>
 
 #include <catch2/catch.hpp>
-
-#include "collectives/schedule_builder.hpp"
-#include "tests/collectives/all_ranks.hpp"
 
 namespace dlrt::coll {
 namespace {
@@ -48,14 +49,20 @@ void remove_each_piece(std::vector<Schedule> schedules) {
         const Schedule whole = victim;
         for (std::uint32_t step = 0; step < whole.steps.size(); ++step) {
             victim = without_step(whole, step);
-            INFO(name_of(whole.collective) << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
-                 << whole.shape.rank << " without step " << step);
+            INFO(
+                name_of(whole.collective)
+                << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                << whole.shape.rank << " without step " << step
+            );
             CHECK(find_fault(schedules).has_value());
         }
         for (const Edge& edge : edges_of(whole)) {
             victim = without_edge(whole, edge);
-            INFO(name_of(whole.collective) << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
-                 << whole.shape.rank << " without edge " << edge.from << '>' << edge.to);
+            INFO(
+                name_of(whole.collective)
+                << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                << whole.shape.rank << " without edge " << edge.from << '>' << edge.to
+            );
             CHECK(find_fault(schedules).has_value() != is_implied(victim, edge));
         }
         victim = whole;
@@ -69,9 +76,11 @@ FaultKind kind_of_fault(const std::vector<Schedule>& schedules) {
     return fault->kind;
 }
 
-// Two ranks that swap their chunks of an all-gather, written by hand so that single things can go wrong.
+// Two ranks that swap their chunks of an all-gather, written by hand so that single things can go
+// wrong.
 struct Swap {
-    ScheduleBuilder::Header header{Collective::allgather, "swap", ChunkRule::block, 2, OperandOrder::by_rank};
+    ScheduleBuilder::Header header{
+        Collective::allgather, "swap", ChunkRule::block, 2, OperandOrder::by_rank};
     ScheduleBuilder left{header, {2, 0, 0, Placement::in_place}};
     ScheduleBuilder right{header, {2, 1, 0, Placement::in_place}};
     std::vector<Schedule> finish() { return {std::move(left).finish(), std::move(right).finish()}; }
@@ -79,10 +88,13 @@ struct Swap {
 
 }  // namespace
 
-TEST_CASE("verify: notices the loss of any step and of any edge that says something", "[collectives]") {
+TEST_CASE(
+    "verify: notices the loss of any step and of any edge that says something", "[collectives]"
+) {
     for (const Algorithm& algorithm : algorithms()) {
         for (std::int32_t size = 2; size <= 6; ++size) {
-            for (std::int32_t root : algorithm.has_root ? std::set{0, size / 2, size - 1} : std::set{0}) {
+            for (std::int32_t root :
+                 algorithm.has_root ? std::set{0, size / 2, size - 1} : std::set{0}) {
                 for (Placements placements : placements_of(algorithm.collective)) {
                     remove_each_piece(all_ranks(algorithm, size, root, placements));
                 }
@@ -100,7 +112,10 @@ TEST_CASE("verify: accepts a swap written by hand", "[collectives]") {
     CHECK_FALSE(find_fault(swap.finish()).has_value());
 }
 
-TEST_CASE("verify: two ranks that both send first and then receive deadlock under rendezvous", "[collectives]") {
+TEST_CASE(
+    "verify: two ranks that both send first and then receive deadlock under rendezvous",
+    "[collectives]"
+) {
     Swap swap;
     swap.left.send(1, output_slice(0));
     swap.left.recv(1, output_slice(1));
@@ -125,18 +140,26 @@ TEST_CASE("verify: messages of different lanes do not pair", "[collectives]") {
     CHECK(kind_of_fault(swap.finish()) == FaultKind::pairing);
 }
 
-TEST_CASE("verify: touching chunks that do not exist, or the input, is out of bounds", "[collectives]") {
+TEST_CASE(
+    "verify: touching chunks that do not exist, or the input, is out of bounds", "[collectives]"
+) {
     Swap swap;
     swap.left.send(1, output_slice(0));
     swap.left.recv(1, output_slice(1));
     swap.right.send(0, output_slice(1));
-    SECTION("beyond the end") { swap.right.recv(0, output_slice(2)); }
-    SECTION("a buffer without meaning") { swap.right.recv(0, input_slice(0)); }
+    SECTION("beyond the end") {
+        swap.right.recv(0, output_slice(2));
+    }
+    SECTION("a buffer without meaning") {
+        swap.right.recv(0, input_slice(0));
+    }
     CHECK(kind_of_fault(swap.finish()) == FaultKind::bounds);
 }
 
 TEST_CASE("verify: a rank that writes its input is out of bounds", "[collectives]") {
-    ScheduleBuilder builder({Collective::allgather, "bad", ChunkRule::block, 1}, {1, 0, 0, Placement::separate});
+    ScheduleBuilder builder(
+        {Collective::allgather, "bad", ChunkRule::block, 1}, {1, 0, 0, Placement::separate}
+    );
     builder.copy(input_slice(0), output_slice(0));
     builder.copy(output_slice(0), input_slice(0));
     CHECK(kind_of_fault({std::move(builder).finish()}) == FaultKind::bounds);
@@ -144,7 +167,8 @@ TEST_CASE("verify: a rank that writes its input is out of bounds", "[collectives
 
 TEST_CASE("verify: a contribution counted twice is a wrong result", "[collectives]") {
     const ScheduleBuilder::Header header{Collective::reduce, "twice", ChunkRule::split, 1};
-    ScheduleBuilder root(header, {2, 0, 0, Placement::separate}), leaf(header, {2, 1, 0, Placement::separate});
+    ScheduleBuilder root(header, {2, 0, 0, Placement::separate}),
+        leaf(header, {2, 1, 0, Placement::separate});
     root.recv(1, scratch_slice(0));
     root.reduce(input_slice(0), scratch_slice(0), output_slice(0));
     root.reduce(output_slice(0), scratch_slice(0), output_slice(0));
@@ -152,10 +176,15 @@ TEST_CASE("verify: a contribution counted twice is a wrong result", "[collective
     CHECK(kind_of_fault({std::move(root).finish(), std::move(leaf).finish()}) == FaultKind::result);
 }
 
-TEST_CASE("verify: operands out of the order of ranks are a fault only where order is claimed", "[collectives]") {
+TEST_CASE(
+    "verify: operands out of the order of ranks are a fault only where order is claimed",
+    "[collectives]"
+) {
     auto reduce_backwards = [](OperandOrder order) {
-        const ScheduleBuilder::Header header{Collective::reduce, "backwards", ChunkRule::split, 1, order};
-        ScheduleBuilder root(header, {2, 0, 0, Placement::separate}), leaf(header, {2, 1, 0, Placement::separate});
+        const ScheduleBuilder::Header header{
+            Collective::reduce, "backwards", ChunkRule::split, 1, order};
+        ScheduleBuilder root(header, {2, 0, 0, Placement::separate}),
+            leaf(header, {2, 1, 0, Placement::separate});
         root.recv(1, scratch_slice(0));
         root.reduce(scratch_slice(0), input_slice(0), output_slice(0));
         leaf.send(0, input_slice(0));
@@ -165,7 +194,10 @@ TEST_CASE("verify: operands out of the order of ranks are a fault only where ord
     CHECK_FALSE(find_fault(reduce_backwards(OperandOrder::any)).has_value());
 }
 
-TEST_CASE("verify: an all-reduce whose ranks compute different expressions is a wrong result", "[collectives]") {
+TEST_CASE(
+    "verify: an all-reduce whose ranks compute different expressions is a wrong result",
+    "[collectives]"
+) {
     std::vector<Schedule> schedules;
     for (std::int32_t rank = 0; rank < 2; ++rank) {
         ScheduleBuilder builder(
@@ -189,8 +221,8 @@ TEST_CASE("verify: using what nobody has written is a wrong result", "[collectiv
 
 TEST_CASE("verify: schedules of different operations do not make one", "[collectives]") {
     const std::vector schedules{
-        bcast_binomial({2, 0, 0, Placement::separate}), bcast_binomial({2, 1, 1, Placement::separate})
-    };
+        bcast_binomial({2, 0, 0, Placement::separate}),
+        bcast_binomial({2, 1, 1, Placement::separate})};
     CHECK(kind_of_fault(schedules) == FaultKind::bounds);
 }
 

@@ -146,23 +146,23 @@ def file_problems(name, text):
 
 
 def unbuilt_files(root):
-    """Sources that nothing at or above their folder builds: no meson.build, no script beside."""
-    build_text = {}
+    """Sources that nothing builds: neither named by a meson.build or a script called run anywhere,
+    nor their stem by one at or above their folder."""
+    build_text = {
+        path.parent: path.read_text("utf-8")
+        for name, path in [("meson.build", root / "meson.build"), *source_files(root)]
+        if path.name in ("meson.build", "run")
+    }
+    everything = "\n".join(build_text.values())
     for name, path in source_files(root):
         if path.suffix not in (".c", ".cpp", ".cu"):
             continue
-        stem = re.sub(r"_(?:test|fuzz|job)$", "", path.stem)
-        folder, found = path.parent, False
-        while not found and folder != root.parent:
-            if folder not in build_text:
-                build_text[folder] = "".join(
-                    path.read_text("utf-8") for path in (folder / "meson.build", folder / "run")
-                    if path.is_file()
-                )
-            names = "|".join(re.escape(n) for n in (path.name, stem, path.stem))
-            found = bool(re.search(rf"['\"/](?:{names})['\"]", build_text[folder]))
-            folder = folder.parent
-        if not found:
+        stems = (re.sub(r"_(?:test|fuzz|job)$", "", path.stem), path.stem)
+        above = "\n".join(build_text.get(folder, "") for folder in path.parents)
+        stem = "|".join(re.escape(s) for s in stems)
+        if not re.search(rf"['\"/]{re.escape(path.name)}['\"]", everything) and not re.search(
+            rf"['\"](?:{stem})['\"]", above
+        ):
             yield f"{name}:1: no meson.build names it, so nobody builds it"
 
 

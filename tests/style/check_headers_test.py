@@ -21,6 +21,13 @@ class CheckHeaders(PlantedTree):
         self.assertIn("runtime/a.hpp: does not compile alone", said)
         self.assertNotIn("b.hpp", said)
 
+    def test_only_the_first_include_of_its_own_source_proves_a_header(self):
+        self.plant("runtime/a.hpp", HEADER + "inline std::vector<int> a;\n")
+        self.plant("runtime/a.cpp", '#include "runtime/a.hpp"\n')
+        self.assertEqual(self.check()[0], 0)
+        self.plant("runtime/a.cpp", '#include <vector>\n#include "runtime/a.hpp"\n')
+        self.assertEqual(self.check()[0], 1)
+
     def test_a_public_header_is_c99_and_without_warnings(self):
         self.plant("runtime/include/a.h", "/* x */\nstatic inline int f(int x) { return 1; }\n")
         self.assertEqual(self.check()[0], 1)

@@ -9,7 +9,7 @@
 ///
 /// Order: a step may start when all its predecessors are complete, and only these edges order
 /// steps; ScheduleBuilder derives them from what the steps read and write. Every edge leads to a
-/// later step. Pairing: the k-th send of rank i to rank j in a lane meets the k-th receive of j
+/// later step. Pairing: send number k of rank i to rank j in a lane meets receive number k of j
 /// from i in that lane.
 #pragma once
 
@@ -67,13 +67,14 @@ struct Step {
     StepKind kind = StepKind::copy;
     std::uint16_t lane = 0;  ///< send and recv only, as is peer.
     std::int32_t peer = -1;
+    std::uint32_t order = 0;   ///< Among the sends to that peer, or receives from it, in the lane.
     std::uint32_t length = 0;  ///< Chunks; 0 for a message that only signals.
     std::uint32_t like = 0;    ///< See Slice.
     Place source;              ///< Read by send, copy, reduce (its left operand).
     Place right;               ///< Read by reduce: target = source op right.
     Place target;              ///< Written by recv, copy, reduce.
 };
-static_assert(sizeof(Step) == 40);
+static_assert(sizeof(Step) == 44);
 
 /// What a builder is asked for.
 struct Shape {

@@ -22,31 +22,32 @@ ScheduleBuilder::ScheduleBuilder(const Header& header, const Shape& shape) {
 ScheduleBuilder::StepIndex ScheduleBuilder::send(
     std::int32_t peer, const Slice& source, std::uint16_t lane
 ) {
-    Step step{
-        .kind = StepKind::send,
-        .lane = lane,
-        .peer = peer,
-        .length = source.length,
-        .like = source.like,
-        .source = source.place,
-        .right = {},
-        .target = {}};
+    Step step = message(StepKind::send, peer, lane, source);
+    step.source = source.place;
     return append(step);
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::recv(
     std::int32_t peer, const Slice& target, std::uint16_t lane
 ) {
-    Step step{
-        .kind = StepKind::recv,
-        .lane = lane,
-        .peer = peer,
-        .length = target.length,
-        .like = target.like,
-        .source = {},
-        .right = {},
-        .target = target.place};
+    Step step = message(StepKind::recv, peer, lane, target);
+    step.target = target.place;
     return append(step);
+}
+
+Step ScheduleBuilder::message(
+    StepKind kind, std::int32_t peer, std::uint16_t lane, const Slice& slice
+) {
+    const auto key = static_cast<std::uint64_t>(kind) << 48 |
+                     static_cast<std::uint64_t>(lane) << 32 | static_cast<std::uint32_t>(peer);
+    Step step;
+    step.kind = kind;
+    step.lane = lane;
+    step.peer = peer;
+    step.order = message_counts_[key]++;
+    step.length = slice.length;
+    step.like = slice.like;
+    return step;
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
@@ -54,30 +55,25 @@ ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
 ) {
     DLRT_ASSERT(left.length == right.length && left.length == target.length);
     DLRT_ASSERT(left.like == right.like && left.like == target.like);
-    Step step{
-        .kind = StepKind::reduce,
-        .lane = 0,
-        .peer = -1,
-        .length = target.length,
-        .like = target.like,
-        .source = left.place,
-        .right = right.place,
-        .target = target.place};
+    Step step;
+    step.kind = StepKind::reduce;
+    step.length = target.length;
+    step.like = target.like;
+    step.source = left.place;
+    step.right = right.place;
+    step.target = target.place;
     return append(step);
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::copy(const Slice& source, const Slice& target) {
     DLRT_ASSERT(source.length == target.length);
     DLRT_ASSERT(schedule_.chunk_rule == ChunkRule::block || source.like == target.like);
-    Step step{
-        .kind = StepKind::copy,
-        .lane = 0,
-        .peer = -1,
-        .length = target.length,
-        .like = target.like,
-        .source = source.place,
-        .right = {},
-        .target = target.place};
+    Step step;
+    step.kind = StepKind::copy;
+    step.length = target.length;
+    step.like = target.like;
+    step.source = source.place;
+    step.target = target.place;
     return append(step);
 }
 

@@ -6,6 +6,7 @@
 
 #include "collectives/schedule.hpp"
 
+#include <unordered_map>
 #include <vector>
 
 namespace dlrt::coll {
@@ -41,6 +42,7 @@ class ScheduleBuilder {
         std::int64_t writer = -1;
         std::vector<StepIndex> readers;
     };
+    Step message(StepKind kind, std::int32_t peer, std::uint16_t lane, const Slice& slice);
     StepIndex append(const Step& step);
     void note_read(const Place& place, std::uint32_t length, StepIndex step);
     void note_write(const Place& place, std::uint32_t length, StepIndex step);
@@ -48,6 +50,7 @@ class ScheduleBuilder {
 
     Schedule schedule_;
     std::vector<Edge> edges_;
+    std::unordered_map<std::uint64_t, std::uint32_t> message_counts_;  ///< By kind, peer and lane.
     std::vector<History> histories_[4];
 };
 

@@ -145,8 +145,9 @@ void Verifier::check_pairing() {
     struct End {
         std::int32_t from, to;
         std::uint16_t lane;
+        std::uint32_t order;
         StepId id;
-        [[nodiscard]] auto channel() const { return std::tuple(from, to, lane); }
+        [[nodiscard]] auto key() const { return std::tuple(from, to, lane, order); }
     };
     std::vector<End> sends, recvs;
     for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
@@ -154,20 +155,26 @@ void Verifier::check_pairing() {
         for (std::size_t i = 0; i < schedules_[rank].steps.size(); ++i) {
             const Step& step = schedules_[rank].steps[i];
             const StepId id = base_[rank] + static_cast<StepId>(i);
-            if (step.kind == StepKind::send) sends.push_back({self, step.peer, step.lane, id});
-            if (step.kind == StepKind::recv) recvs.push_back({step.peer, self, step.lane, id});
+            if (step.kind == StepKind::send)
+                sends.push_back({self, step.peer, step.lane, step.order, id});
+            if (step.kind == StepKind::recv)
+                recvs.push_back({step.peer, self, step.lane, step.order, id});
         }
     }
-    auto before = [](const End& a, const End& b) {
-        return std::tuple(a.channel(), a.id) < std::tuple(b.channel(), b.id);
-    };
-    std::sort(sends.begin(), sends.end(), before);
-    std::sort(recvs.begin(), recvs.end(), before);
+    std::ranges::sort(sends, {}, &End::key);
+    std::ranges::sort(recvs, {}, &End::key);
+    for (std::size_t i = 1; i < sends.size(); ++i) {
+        if (sends[i - 1].key() != sends[i].key()) continue;
+        report(
+            FaultKind::pairing, "rank {} numbers two sends to rank {} alike", sends[i].from,
+            sends[i].to
+        );
+    }
     for (std::size_t i = 0; i < std::max(sends.size(), recvs.size()); ++i) {
         const bool is_lone_send = i >= recvs.size() ||
-                                  (i < sends.size() && sends[i].channel() < recvs[i].channel());
+                                  (i < sends.size() && sends[i].key() < recvs[i].key());
         const bool is_lone_recv = i >= sends.size() ||
-                                  (i < recvs.size() && recvs[i].channel() < sends[i].channel());
+                                  (i < recvs.size() && recvs[i].key() < sends[i].key());
         if (is_lone_send || is_lone_recv) {
             const End& end = is_lone_send ? sends[i] : recvs[i];
             report(

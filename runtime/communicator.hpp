@@ -8,6 +8,7 @@
 #pragma once
 
 #include "runtime/base/result.hpp"
+#include "runtime/collective_state.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/group.hpp"
 
@@ -40,6 +41,9 @@ class Communicator {
         return collective_sequence_.fetch_add(1, std::memory_order_relaxed);
     }
 
+    /// What collective operations keep between them (collective.cpp only).
+    [[nodiscard]] CollectiveState& collective_state() { return collective_state_; }
+
   private:
     Engine* engine_;
     ContextId context_;
@@ -47,6 +51,7 @@ class Communicator {
     std::int32_t rank_;
     std::int32_t size_;
     std::atomic<std::uint64_t> collective_sequence_{0};
+    CollectiveState collective_state_;
 };
 
 using CommunicatorRef = std::shared_ptr<Communicator>;

@@ -28,9 +28,11 @@ enum class ReduceOp : std::uint8_t {
 /// Whether the reduction is defined for the element type (see dlrt.h at dlrt_op).
 [[nodiscard]] DLRT_CORE bool is_defined(ReduceOp op, ElementType type);
 
-/// target[i] = left[i] op right[i] for count elements; target may be left or right. Operands keep
-/// their order. NaN wins in minimum and maximum; integer overflow wraps. half and bfloat16 are
-/// computed in float and rounded to nearest even. REQUIRES: is_defined(op, type).
+/// target[i] = left[i] op right[i] for count elements; target may be left or right, else it doesn't
+/// overlap them. No alignment is needed. Operands keep their order. In minimum and maximum NaN wins
+/// (left's, if both are) and -0 is less than +0; integer overflow wraps; logical results are 0 or 1.
+/// half and bfloat16 are computed in float and rounded to nearest even.
+/// REQUIRES: is_defined(op, type).
 void reduce_elements(
     ReduceOp op, ElementType type, const void* left, const void* right, void* target,
     std::uint64_t count

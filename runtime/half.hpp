@@ -27,6 +27,12 @@ inline constexpr std::uint32_t smallest_normal = 113U << 23;
 /// 2^16, from where on every binary32 is beyond the finite binary16.
 inline constexpr std::uint32_t two_to_16 = 143U << 23;
 
+/// condition ? yes : no, in a form that stays free of branches: compilers sink a float operation
+/// into the arm that needs it, and then can't vectorise the loop around it.
+constexpr std::uint32_t chosen(bool condition, std::uint32_t yes, std::uint32_t no) {
+    return no ^ ((yes ^ no) & (0U - static_cast<std::uint32_t>(condition)));
+}
+
 }  // namespace half_detail
 
 [[nodiscard]] constexpr float widen(Float16 narrow) {
@@ -41,8 +47,8 @@ inline constexpr std::uint32_t two_to_16 = 143U << 23;
     const float fraction = std::bit_cast<float>(magnitude + smallest_normal) -
                            std::bit_cast<float>(smallest_normal);
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(fraction);
-    const std::uint32_t finite = exponent == 0 ? subnormal : normal;
-    return std::bit_cast<float>(sign | (exponent == (0x1fU << 23) ? special : finite));
+    const std::uint32_t finite = chosen(exponent == 0, subnormal, normal);
+    return std::bit_cast<float>(sign | chosen(exponent == (0x1fU << 23), special, finite));
 }
 
 /// Narrow is Float16 or BFloat16.
@@ -59,15 +65,15 @@ template<>
     const std::uint32_t normal = (magnitude - (112U << 23) + 0xfffU + odd) >> 13;
     // Below 2^-14 the unit is 2^-24: adding 0.5 makes the float adder round there. Larger numbers
     // are kept out of it; a subnormal float rounds to zero either way.
-    const std::uint32_t tiny = magnitude < smallest_normal ? magnitude : 0;
+    const std::uint32_t tiny = chosen(magnitude < smallest_normal, magnitude, 0);
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(
                                         std::bit_cast<float>(tiny) + 0.5F
                                     ) -
                                     0x3f000000U;
     const std::uint32_t quiet_nan = 0x7e00U | ((magnitude >> 13) & 0x3ffU);
-    const std::uint32_t special = magnitude > float_infinity ? quiet_nan : 0x7c00U;
-    const std::uint32_t finite = magnitude < smallest_normal ? subnormal : normal;
-    const std::uint32_t result = magnitude >= two_to_16 ? special : finite;
+    const std::uint32_t special = chosen(magnitude > float_infinity, quiet_nan, 0x7c00U);
+    const std::uint32_t finite = chosen(magnitude < smallest_normal, subnormal, normal);
+    const std::uint32_t result = chosen(magnitude >= two_to_16, special, finite);
     return {static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000U))};
 }
 
@@ -82,7 +88,7 @@ template<>
     const std::uint32_t rounded = (bits + 0x7fffU + odd) >> 16;
     const std::uint32_t quiet_nan = (bits >> 16) | 0x40U;
     const bool is_nan = (bits & 0x7fffffffU) > half_detail::float_infinity;
-    return {static_cast<std::uint16_t>(is_nan ? quiet_nan : rounded)};
+    return {static_cast<std::uint16_t>(half_detail::chosen(is_nan, quiet_nan, rounded))};
 }
 
 }  // namespace dlrt

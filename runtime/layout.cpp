@@ -132,8 +132,9 @@ class LayoutBuilder {
         layout->has_bounds_ = !bounds().is_empty;
         layout->has_explicit_bounds_ = !explicit_bounds_.is_empty;
         layout->element_ = size_ == 0 ? empty_element_ : element_;
-        layout->signature_value_ = signature_.value;
-        layout->signature_length_ = signature_.length;
+        const Signature signature = concatenate(signature_, repeat(piece_, piece_repetitions_));
+        layout->signature_value_ = signature.value;
+        layout->signature_length_ = signature.length;
         layout->root_ = root.node;
         layout->root_offset_bytes_ = root.displacement_bytes;
         return LayoutRef(std::move(layout));
@@ -163,13 +164,25 @@ class LayoutBuilder {
         return explicit_bounds_.is_empty ? bounds_ : explicit_bounds_;
     }
 
+    /// Runs of the same piece are gathered: a list of a million blocks of one type is one of them.
+    void add_signature(Signature piece, std::uint64_t repetitions) {
+        if (piece != piece_) {
+            signature_ = concatenate(signature_, repeat(piece_, piece_repetitions_));
+            piece_ = piece;
+            piece_repetitions_ = 0;
+        }
+        piece_repetitions_ += repetitions;
+    }
+
     Wide size_ = 0;
     Range bounds_;
     Range explicit_bounds_;
     Range true_bounds_;
     ElementType element_ = ElementType::none;
     ElementType empty_element_ = ElementType::none;
-    Signature signature_;
+    Signature signature_;  ///< Of all but the last run of pieces.
+    Signature piece_;
+    std::uint64_t piece_repetitions_ = 0;
 };
 
 const LayoutRef& Layout::of(ElementType type) {
@@ -241,6 +254,7 @@ Result<LayoutRef> Layout::indexed(
 
     const Placed inner = LayoutBuilder::root_of(*old);
     std::vector<layout_build::Repetitions> entries;
+    entries.reserve(block_lengths.size());
     for (std::size_t i = 0; i < block_lengths.size(); ++i) {
         if (block_lengths[i] == 0 || inner.node == nullptr) continue;
         entries.push_back(

@@ -30,9 +30,8 @@ enum class ReduceOp : std::uint8_t {
 
 /// target[i] = left[i] op right[i] for count elements; target may be left or right, else it doesn't
 /// overlap them. No alignment is needed. Operands keep their order. In minimum and maximum NaN wins
-/// (left's, if both are) and -0 is less than +0; integer overflow wraps; logical results are 0 or 1.
-/// half and bfloat16 are computed in float and rounded to nearest even.
-/// REQUIRES: is_defined(op, type).
+/// (left's, if both are) and -0 is less than +0; integers wrap; logical results are 0 or 1. half
+/// and bfloat16 are computed in float and rounded to nearest even. REQUIRES: is_defined(op, type).
 void reduce_elements(
     ReduceOp op, ElementType type, const void* left, const void* right, void* target,
     std::uint64_t count

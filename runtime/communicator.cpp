@@ -8,7 +8,8 @@ Communicator::Communicator(Engine& engine, ContextId context, GroupRef group, st
       context_(context),
       group_(std::move(group)),
       rank_(rank),
-      size_(group_->size()) {
+      size_(group_->size()),
+      is_identity_(group_->is_identity()) {
     DLRT_ASSERT(rank_ >= 0 && rank_ < size_);
     DLRT_ASSERT(static_cast<std::uint64_t>(context_) % 2 == 0);
 }

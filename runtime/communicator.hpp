@@ -7,6 +7,7 @@
 /// user's messages, id + 1 those of collectives.
 #pragma once
 
+#include "runtime/base/export.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/collective_state.hpp"
 #include "runtime/engine.hpp"
@@ -19,7 +20,7 @@
 
 namespace dlrt {
 
-class Communicator {
+class DLRT_CORE Communicator {
   public:
     Communicator(Engine& engine, ContextId context, GroupRef group, std::int32_t rank);
 
@@ -32,8 +33,13 @@ class Communicator {
         return ContextId{static_cast<std::uint64_t>(context_) + 1};
     }
 
+    /// Ranks are world ranks: no translation needed.
+    [[nodiscard]] bool is_identity() const { return is_identity_; }
+
     /// REQUIRES: 0 <= rank < size().
-    [[nodiscard]] WorldRank world_rank(std::int32_t rank) const { return group_->world_rank(rank); }
+    [[nodiscard]] WorldRank world_rank(std::int32_t rank) const {
+        return is_identity_ ? rank : group_->world_rank(rank);
+    }
 
     /// Numbers this communicator's collective operations; the same on every rank, since all call
     /// them in the same order.
@@ -50,6 +56,7 @@ class Communicator {
     GroupRef group_;
     std::int32_t rank_;
     std::int32_t size_;
+    bool is_identity_;
     std::atomic<std::uint64_t> collective_sequence_{0};
     CollectiveState collective_state_;
 };

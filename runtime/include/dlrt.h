@@ -448,7 +448,11 @@ DLRT_PUBLIC dlrt_err dlrt_imrecv(
 /* ---- Collectives: called by all ranks of the communicator in the same order ---- */
 /* The input of a reduction may be DLRT_IN_PLACE: then it is taken from the output buffer. */
 
+#ifdef __cplusplus
+#define DLRT_IN_PLACE (reinterpret_cast<void*>(-1))
+#else
 #define DLRT_IN_PLACE ((void*)-1)
+#endif
 
 DLRT_PUBLIC dlrt_err dlrt_barrier(dlrt_comm comm);
 DLRT_PUBLIC dlrt_err

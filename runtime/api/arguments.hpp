@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Checks of the arguments that many functions share, and their translation for the core. Inline
+/// where a small message passes through; whatever fails goes to a cold function that finds the
+/// words.
+#pragma once
+
+#include "runtime/api/surface.hpp"
+
+#include <cstdint>
+
+namespace dlrt::api {
+
+/// A buffer as a caller describes it.
+struct BufferArguments {
+    const void* address = nullptr;
+    std::int64_t count = 0;
+    dlrt_type type = DLRT_TYPE_NULL;
+};
+/// The other side of an operation as a caller describes it.
+struct PeerArguments {
+    std::int32_t rank = 0;
+    std::int32_t tag = 0;
+};
+
+/// Words for a bad buffer or count. REQUIRES: one of them is bad.
+[[gnu::cold]] Status explain_buffer(
+    const Site& site, const BufferArguments& buffer, const Layout& layout
+);
+/// Nothing is wrong with DLRT_PROC_NULL, and for receives with wildcards: then ok.
+[[gnu::cold]] Status explain_peer(
+    const Site& site, Direction direction, const PeerArguments& peer, std::int32_t size
+);
+
+/// Looks up the type, checks count and address, and yields the data bytes.
+[[nodiscard]] inline Status use_buffer(
+    const Site& site, const BufferArguments& buffer, LayoutUse& use, std::uint64_t& size_bytes
+) {
+    if (const Status bad = site.use(buffer.type, use); !bad.ok()) return bad;
+    const Layout& layout = use.layout();
+    std::int64_t bytes = 0;
+    std::int64_t span = 0;
+    const bool is_too_long = __builtin_mul_overflow(
+                                 buffer.count, static_cast<std::int64_t>(layout.size_bytes()),
+                                 &bytes
+                             ) ||
+                             __builtin_mul_overflow(buffer.count, layout.extent_bytes(), &span);
+    size_bytes = static_cast<std::uint64_t>(bytes);
+    // Null and DLRT_IN_PLACE, which is -1, are the two addresses that can't hold anything.
+    const bool is_nowhere = reinterpret_cast<std::uintptr_t>(buffer.address) + 1 <= 1;
+    if (buffer.count < 0 || is_too_long || (is_nowhere && bytes > 0)) [[unlikely]] {
+        return explain_buffer(site, buffer, layout);
+    }
+    return {};
+}
+
+/// Rank and tag. DLRT_PROC_NULL passes, and the wildcards for a receive.
+[[nodiscard]] inline Status check_peer(
+    const Site& site, Direction direction, const PeerArguments& peer, const Communicator& comm
+) {
+    const bool is_receive = direction == Direction::receive;
+    const bool is_named = peer.rank >= 0 && peer.rank < comm.size();
+    const bool is_wild = is_receive && peer.rank == DLRT_ANY_SOURCE;
+    const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
+    if ((is_named || is_wild) && peer.tag >= lowest_tag) [[likely]]
+        return {};
+    return explain_peer(site, direction, peer, comm.size());
+}
+
+/// REQUIRES: check_peer() was ok and the rank is not DLRT_PROC_NULL.
+[[nodiscard]] inline Route route_to(const Communicator& comm, const PeerArguments& peer) {
+    const WorldRank rank = peer.rank >= 0 ? comm.world_rank(peer.rank) : any_source;
+    return {comm.user_context(), rank, peer.tag};
+}
+
+/// Null for a communicator whose ranks are world ranks.
+[[nodiscard]] inline GroupRef translation_of(const Communicator& comm) {
+    return comm.is_identity() ? GroupRef{} : comm.group();
+}
+
+/// Equal arguments have equal hashes. `place` is a tag, a root, or both.
+[[nodiscard]] inline std::uint64_t hash_arguments(
+    std::int64_t count, const Layout& layout, std::int64_t place
+) {
+    const std::uint64_t shape = static_cast<std::uint64_t>(count) ^
+                                (std::uint64_t{layout.signature_hash()} << 32);
+    return (shape ^ (static_cast<std::uint64_t>(place) * 0x9e3779b97f4a7c15u)) *
+           0xd6e8feb86659fd93u;
+}
+
+}  // namespace dlrt::api

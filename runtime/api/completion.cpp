@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Completion: start, wait, test, cancel and free of requests, in all the forms of dlrt.h.
+#include "runtime/api/outcome.hpp"
+#include "runtime/api/request_list.hpp"
+
+namespace dlrt::api {
+namespace {
+
+/// Empty when none is.
+std::optional<std::int32_t> first_complete(const RequestList& list) {
+    for (std::int32_t i = 0; i < list.size(); ++i) {
+        if (list.is_pending(i) && list.is_complete(i)) return i;
+    }
+    return std::nullopt;
+}
+
+/// Completes every complete request, or only as many as there are places. Returns whether one
+/// failed.
+struct Harvest {
+    std::int32_t count = 0;
+    bool has_failure = false;
+};
+Harvest collect_complete(
+    const Site& site, const RequestList& list, std::int32_t* indices, dlrt_status* statuses
+) {
+    Harvest harvest;
+    for (std::int32_t i = 0; i < list.size(); ++i) {
+        if (!list.is_pending(i) || !list.is_live(site, i) || !list.is_complete(i)) continue;
+        dlrt_status* status = statuses != nullptr ? statuses + harvest.count : nullptr;
+        indices[harvest.count++] = i;
+        if (!list.finish(site, i, status).ok()) harvest.has_failure = true;
+    }
+    return harvest;
+}
+
+/// Completes all of them. REQUIRES: all are complete.
+Status finish_all(const Site& site, const RequestList& list, dlrt_status* statuses) {
+    bool has_failure = false;
+    for (std::int32_t i = 0; i < list.size(); ++i) {
+        dlrt_status* status = statuses != nullptr ? statuses + i : nullptr;
+        if (!list.is_pending(i)) {
+            write_empty_status(status);
+        } else if (!list.finish(site, i, status).ok()) {
+            has_failure = true;
+        }
+    }
+    if (has_failure) [[unlikely]]
+        return site.fail(Errc::in_status, "some requests failed");
+    return {};
+}
+
+FlightRecorder::Operation record_of(Call call, std::int32_t count) {
+    return {.call = call, .arguments_hash = static_cast<std::uint64_t>(count)};
+}
+
+/// What the forms with an array begin with.
+Status open_list(const Site& site, std::int32_t count, dlrt_request* requests, RequestList& list) {
+    if (!site.is_ready()) return Status{static_cast<Errc>(site.error())};
+    return list.open(site, count, requests);
+}
+
+}  // namespace
+}  // namespace dlrt::api
+
+using namespace dlrt;
+using namespace dlrt::api;
+
+dlrt_err dlrt_wait(dlrt_request* request, dlrt_status* status) {
+    const Site site("dlrt_wait");
+    if (!site.is_ready()) return site.error();
+    RequestEntry* entry = nullptr;
+    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
+    if (is_idle(entry)) {
+        write_empty_status(status);
+        return DLRT_OK;
+    }
+    if (entry->request != nullptr) {
+        const FlightMark mark(site, record_of(Call::wait, 1));
+        site.engine().wait(entry->request);
+    }
+    return to_c(finish_request(site, request, *entry, status));
+}
+
+dlrt_err dlrt_test(dlrt_request* request, int* is_complete, dlrt_status* status) {
+    const Site site("dlrt_test");
+    if (!site.is_ready()) return site.error();
+    if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
+    RequestEntry* entry = nullptr;
+    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
+    if (is_idle(entry)) {
+        write_empty_status(status);
+        *is_complete = 1;
+        return DLRT_OK;
+    }
+    if (entry->request != nullptr && !site.engine().test(entry->request)) {
+        *is_complete = 0;
+        return DLRT_OK;
+    }
+    *is_complete = 1;
+    return to_c(finish_request(site, request, *entry, status));
+}
+
+dlrt_err dlrt_waitany(int32_t count, dlrt_request* requests, int32_t* index, dlrt_status* status) {
+    const Site site("dlrt_waitany");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = site.require(index, "index"); !bad.ok()) return to_c(bad);
+    std::optional<std::int32_t> found = first_complete(list);
+    if (!found && list.pending_count() > 0) {
+        const FlightMark mark(site, record_of(Call::wait_any, count));
+        site.engine().wait_any(list.requests());
+        found = first_complete(list);
+    }
+    *index = found.value_or(DLRT_UNDEFINED);
+    if (found) return to_c(list.finish(site, *found, status));
+    write_empty_status(status);
+    return DLRT_OK;
+}
+
+dlrt_err dlrt_testany(
+    int32_t count, dlrt_request* requests, int32_t* index, int* is_complete, dlrt_status* status
+) {
+    const Site site("dlrt_testany");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = site.require(index, "index"); !bad.ok()) return to_c(bad);
+    if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
+    std::optional<std::int32_t> found = first_complete(list);
+    if (!found && list.pending_count() > 0) {
+        site.engine().progress();
+        found = first_complete(list);
+    }
+    *index = found.value_or(DLRT_UNDEFINED);
+    *is_complete = found || list.pending_count() == 0 ? 1 : 0;
+    if (found) return to_c(list.finish(site, *found, status));
+    write_empty_status(status);
+    return DLRT_OK;
+}
+
+dlrt_err dlrt_waitsome(
+    int32_t count, dlrt_request* requests, int32_t* completed_count, int32_t* indices,
+    dlrt_status* statuses
+) {
+    const Site site("dlrt_waitsome");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = list.require_results(site, completed_count, indices); !bad.ok()) {
+        return to_c(bad);
+    }
+    if (list.pending_count() == 0) {
+        *completed_count = DLRT_UNDEFINED;
+        return DLRT_OK;
+    }
+    if (!first_complete(list)) {
+        const FlightMark mark(site, record_of(Call::wait_some, count));
+        site.engine().wait_any(list.requests());
+    }
+    const Harvest harvest = collect_complete(site, list, indices, statuses);
+    *completed_count = harvest.count;
+    if (!harvest.has_failure) return DLRT_OK;
+    return to_c(site.fail(Errc::in_status, "some requests failed"));
+}
+
+dlrt_err dlrt_testsome(
+    int32_t count, dlrt_request* requests, int32_t* completed_count, int32_t* indices,
+    dlrt_status* statuses
+) {
+    const Site site("dlrt_testsome");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = list.require_results(site, completed_count, indices); !bad.ok()) {
+        return to_c(bad);
+    }
+    if (list.pending_count() == 0) {
+        *completed_count = DLRT_UNDEFINED;
+        return DLRT_OK;
+    }
+    if (!first_complete(list)) site.engine().progress();
+    const Harvest harvest = collect_complete(site, list, indices, statuses);
+    *completed_count = harvest.count;
+    if (!harvest.has_failure) return DLRT_OK;
+    return to_c(site.fail(Errc::in_status, "some requests failed"));
+}
+
+dlrt_err dlrt_waitall(int32_t count, dlrt_request* requests, dlrt_status* statuses) {
+    const Site site("dlrt_waitall");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (list.pending_count() > 0) {
+        const FlightMark mark(site, record_of(Call::wait_all, count));
+        site.engine().wait_all(list.requests());
+    }
+    return to_c(finish_all(site, list, statuses));
+}
+
+dlrt_err dlrt_testall(
+    int32_t count, dlrt_request* requests, int* is_complete, dlrt_status* statuses
+) {
+    const Site site("dlrt_testall");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
+    if (!list.are_all_complete()) {
+        site.engine().progress();
+        if (!list.are_all_complete()) {
+            *is_complete = 0;
+            return DLRT_OK;
+        }
+    }
+    *is_complete = 1;
+    return to_c(finish_all(site, list, statuses));
+}
+
+dlrt_err dlrt_request_status(dlrt_request request, int* is_complete, dlrt_status* status) {
+    const Site site("dlrt_request_status");
+    if (!site.is_ready()) return site.error();
+    if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
+    RequestEntry* entry = nullptr;
+    if (const Status bad = find_request(site, &request, entry); !bad.ok()) return to_c(bad);
+    *is_complete = 1;
+    if (is_idle(entry)) {
+        write_empty_status(status);
+        return DLRT_OK;
+    }
+    if (entry->request != nullptr && !dlrt::is_complete(*entry->request)) {
+        site.engine().progress();
+        if (!dlrt::is_complete(*entry->request)) {
+            *is_complete = 0;
+            return DLRT_OK;
+        }
+    }
+    write_request_status(*entry, status);
+    return DLRT_OK;
+}
+
+dlrt_err dlrt_start(dlrt_request request) {
+    return start_requests("dlrt_start", {&request, 1});
+}
+
+dlrt_err dlrt_startall(int32_t count, const dlrt_request* requests) {
+    const Site site("dlrt_startall");
+    if (!site.is_ready()) return site.error();
+    if (const Status bad = check_array(site, count, requests); !bad.ok()) return to_c(bad);
+    return start_requests("dlrt_startall", {requests, static_cast<std::size_t>(count)});
+}
+
+dlrt_err dlrt_request_free(dlrt_request* request) {
+    const Site site("dlrt_request_free");
+    if (!site.is_ready()) return site.error();
+    RequestEntry* entry = nullptr;
+    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
+    if (entry == nullptr) {
+        return to_c(site.fail(Errc::request, "the request is DLRT_REQUEST_NULL"));
+    }
+    if (entry->request != nullptr) site.engine().release(entry->request);
+    site.surface().requests.remove(to_handle(*request));
+    *request = DLRT_REQUEST_NULL;
+    return DLRT_OK;
+}
+
+dlrt_err dlrt_cancel(dlrt_request request) {
+    const Site site("dlrt_cancel");
+    if (!site.is_ready()) return site.error();
+    RequestEntry* entry = nullptr;
+    if (const Status bad = find_request(site, &request, entry); !bad.ok()) return to_c(bad);
+    if (is_idle(entry)) {
+        return to_c(site.fail(Errc::request, "the request is null or inactive"));
+    }
+    if (entry->direction == Direction::send) {
+        return to_c(site.fail(Errc::unsupported, "a send can't be cancelled, only a receive"));
+    }
+    if (entry->request == nullptr) return DLRT_OK;
+    const FlightMark mark(site, {.call = Call::cancel});
+    const Status outcome = site.engine().cancel(entry->request);
+    return to_c(outcome.ok() ? outcome : site.pass(outcome));
+}

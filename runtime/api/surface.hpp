@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the functions of dlrt.h share: the tables behind its handles, and a short way to the core.
+///
+/// A process has one Surface beside its one Core. It outlives every init and finalize, so that a
+/// handle of an earlier round is still recognised as stale. Threads: as dlrt.h says; the tables
+/// lock at DLRT_THREAD_MULTIPLE only.
+#pragma once
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/core.hpp"
+#include "runtime/handle_table.hpp"
+#include "runtime/include/dlrt.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace dlrt::api {
+
+enum class Direction : std::uint8_t { send, receive };
+
+struct RequestEntry {
+    Request* request = nullptr;  ///< Null: the peer is DLRT_PROC_NULL, complete once active.
+    GroupRef translation;        ///< The communicator's; null when its ranks are world ranks.
+    Direction direction = Direction::send;
+    bool is_persistent = false;
+    bool is_active = true;
+};
+
+struct MessageEntry {
+    MatchedMessage* message = nullptr;
+    GroupRef translation;
+};
+
+inline constexpr std::uint32_t element_type_count = 19;
+
+class Surface {
+  public:
+    [[nodiscard]] static Surface& get() { return *instance_; }
+
+    /// Makes the core's objects reachable in one load each. Once per init.
+    void attach(Core& core);
+    /// Forgets all handles, after finalize.
+    void detach();
+    [[nodiscard]] bool is_attached_to(const Core* core) const {
+        // Pairs with the store in attach().
+        return core_.load(std::memory_order_acquire) == core;
+    }
+
+    HandleTable<CommunicatorRef> communicators{3};
+    HandleTable<GroupRef> groups{2};
+    HandleTable<LayoutRef> types{element_type_count};
+    HandleTable<RequestEntry> requests{1};
+    HandleTable<MessageEntry> messages{2};
+    const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
+
+    // Valid while attached.
+    CommunicatorRef world, self;
+    Communicator* world_pointer = nullptr;
+    Engine* engine = nullptr;
+    FlightRecorder* flight = nullptr;
+    bool is_shared = false;  ///< Several threads may be inside.
+    std::array<const LayoutRef*, element_type_count> elements{};
+
+  private:
+    static Surface* const instance_;
+    std::atomic<Core*> core_{nullptr};
+    std::mutex attach_mutex_;
+};
+
+[[nodiscard]] inline dlrt_err to_c(Status status) {
+    return static_cast<dlrt_err>(status.code);
+}
+
+/// An entry that one call uses. Where threads share the tables it is a copy, which outlives a
+/// removal.
+template<typename T>
+struct Use {
+    T* pointer = nullptr;
+    std::shared_ptr<T> keeper;
+};
+/// The engine takes a layout by the address of its reference.
+struct LayoutUse {
+    const LayoutRef* reference = nullptr;
+    LayoutRef keeper;
+    [[nodiscard]] const Layout& layout() const { return **reference; }
+};
+
+/// One call of a function of dlrt.h: knows its name, decides its errors.
+class Site {
+  public:
+    explicit Site(const char* function) : function_(function), surface_(Surface::get()) {
+        Core* core = Core::get();
+        if (core != nullptr && surface_.is_attached_to(core)) [[likely]]
+            return;
+        enter_slowly(core);
+    }
+    /// False: the runtime is not there; error() says why.
+    [[nodiscard]] bool is_ready() const { return error_.ok(); }
+    [[nodiscard]] dlrt_err error() const { return to_c(error_); }
+
+    [[nodiscard]] Surface& surface() const { return surface_; }
+    [[nodiscard]] Engine& engine() const { return *surface_.engine; }
+    [[nodiscard]] const char* function() const { return function_; }
+
+    /// Decides an error of this call, its text starting with the function's name.
+    template<typename... Args>
+    [[gnu::cold, gnu::noinline]] Status fail(
+        Errc code, fmt::format_string<Args...> format, Args&&... args
+    ) const {
+        const std::string text = fmt::format(format, std::forward<Args>(args)...);
+        return store_failure(code, 0, fmt::format("{}: {}", function_, text));
+    }
+    /// Passes on an error that the core has just decided, with the function's name before its text.
+    [[gnu::cold]] Status pass(Status status) const;
+
+    /// A result or another pointer that must not be null. Errors: Errc::argument.
+    Status require(const void* pointer, const char* name) const {
+        if (pointer != nullptr) [[likely]]
+            return {};
+        return fail(Errc::argument, "{} is null", name);
+    }
+
+    Status use(dlrt_comm handle, Use<Communicator>& use) const {
+        if (handle.index == 1 && handle.generation == 0) [[likely]] {
+            use.pointer = surface_.world_pointer;
+            return {};
+        }
+        return use_other(handle, use);
+    }
+    Status use(dlrt_type handle, LayoutUse& use) const {
+        if (handle.generation == 0 && handle.index - 1 < element_type_count - 1) [[likely]] {
+            use.reference = surface_.elements[handle.index];
+            return {};
+        }
+        return use_other(handle, use);
+    }
+    Status use(dlrt_group handle, GroupRef& group) const;
+
+    /// Puts a new object behind a handle. Errors: Errc::limit.
+    Status give(CommunicatorRef comm, dlrt_comm* handle) const;
+    Status give(GroupRef group, dlrt_group* handle) const;
+    Status give(LayoutRef layout, dlrt_type* handle) const;
+    Status give(RequestEntry entry, dlrt_request* handle) const;
+    Status give(MessageEntry entry, dlrt_message* handle) const;
+
+  private:
+    [[gnu::cold]] void enter_slowly(Core* core);
+    Status use_other(dlrt_comm handle, Use<Communicator>& use) const;
+    Status use_other(dlrt_type handle, LayoutUse& use) const;
+
+    const char* function_;
+    Surface& surface_;
+    Status error_;
+};
+
+/// The call's record in the flight ring, from here to the end of the scope.
+class FlightMark {
+  public:
+    FlightMark(const Site& site, const FlightRecorder::Operation& operation)
+        : flight_(*site.surface().flight), sequence_(flight_.enter(operation)) {}
+    FlightMark(const FlightMark&) = delete;
+    FlightMark& operator=(const FlightMark&) = delete;
+    ~FlightMark() { flight_.finish(sequence_); }
+
+  private:
+    FlightRecorder& flight_;
+    std::uint64_t sequence_;
+};
+
+[[nodiscard]] inline Handle to_handle(auto handle) {
+    return {handle.index, handle.generation};
+}
+
+}  // namespace dlrt::api

@@ -41,6 +41,12 @@
 #endif
 
 #ifdef __cplusplus
+#define DLRT_CONSTANT static constexpr
+#else
+#define DLRT_CONSTANT static const
+#endif
+
+#ifdef __cplusplus
 extern "C" {
 #endif
 
@@ -105,35 +111,35 @@ typedef struct dlrt_message {
     uint32_t index, generation;
 } dlrt_message;
 
-static const dlrt_comm DLRT_COMM_NULL = {0, 0};
-static const dlrt_comm DLRT_COMM_WORLD = {1, 0};
-static const dlrt_comm DLRT_COMM_SELF = {2, 0};
-static const dlrt_group DLRT_GROUP_NULL = {0, 0};
-static const dlrt_group DLRT_GROUP_EMPTY = {1, 0};
-static const dlrt_request DLRT_REQUEST_NULL = {0, 0};
-static const dlrt_message DLRT_MESSAGE_NULL = {0, 0};
+DLRT_CONSTANT dlrt_comm DLRT_COMM_NULL = {0, 0};
+DLRT_CONSTANT dlrt_comm DLRT_COMM_WORLD = {1, 0};
+DLRT_CONSTANT dlrt_comm DLRT_COMM_SELF = {2, 0};
+DLRT_CONSTANT dlrt_group DLRT_GROUP_NULL = {0, 0};
+DLRT_CONSTANT dlrt_group DLRT_GROUP_EMPTY = {1, 0};
+DLRT_CONSTANT dlrt_request DLRT_REQUEST_NULL = {0, 0};
+DLRT_CONSTANT dlrt_message DLRT_MESSAGE_NULL = {0, 0};
 /* What a matched probe of DLRT_PROC_NULL yields: receiving it completes at once. */
-static const dlrt_message DLRT_MESSAGE_NO_PROC = {1, 0};
+DLRT_CONSTANT dlrt_message DLRT_MESSAGE_NO_PROC = {1, 0};
 
-static const dlrt_type DLRT_TYPE_NULL = {0, 0};
-static const dlrt_type DLRT_BYTE = {1, 0};
-static const dlrt_type DLRT_BOOL = {2, 0};
-static const dlrt_type DLRT_CHAR = {3, 0};
-static const dlrt_type DLRT_INT8 = {4, 0};
-static const dlrt_type DLRT_UINT8 = {5, 0};
-static const dlrt_type DLRT_INT16 = {6, 0};
-static const dlrt_type DLRT_UINT16 = {7, 0};
-static const dlrt_type DLRT_INT32 = {8, 0};
-static const dlrt_type DLRT_UINT32 = {9, 0};
-static const dlrt_type DLRT_INT64 = {10, 0};
-static const dlrt_type DLRT_UINT64 = {11, 0};
-static const dlrt_type DLRT_FLOAT16 = {12, 0};  /* IEEE 754 binary16 */
-static const dlrt_type DLRT_BFLOAT16 = {13, 0}; /* upper half of a binary32 */
-static const dlrt_type DLRT_FLOAT = {14, 0};
-static const dlrt_type DLRT_DOUBLE = {15, 0};
-static const dlrt_type DLRT_LONG_DOUBLE = {16, 0};
-static const dlrt_type DLRT_COMPLEX_FLOAT = {17, 0};
-static const dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
+DLRT_CONSTANT dlrt_type DLRT_TYPE_NULL = {0, 0};
+DLRT_CONSTANT dlrt_type DLRT_BYTE = {1, 0};
+DLRT_CONSTANT dlrt_type DLRT_BOOL = {2, 0};
+DLRT_CONSTANT dlrt_type DLRT_CHAR = {3, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT8 = {4, 0};
+DLRT_CONSTANT dlrt_type DLRT_UINT8 = {5, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT16 = {6, 0};
+DLRT_CONSTANT dlrt_type DLRT_UINT16 = {7, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT32 = {8, 0};
+DLRT_CONSTANT dlrt_type DLRT_UINT32 = {9, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT64 = {10, 0};
+DLRT_CONSTANT dlrt_type DLRT_UINT64 = {11, 0};
+DLRT_CONSTANT dlrt_type DLRT_FLOAT16 = {12, 0};  /* IEEE 754 binary16 */
+DLRT_CONSTANT dlrt_type DLRT_BFLOAT16 = {13, 0}; /* upper half of a binary32 */
+DLRT_CONSTANT dlrt_type DLRT_FLOAT = {14, 0};
+DLRT_CONSTANT dlrt_type DLRT_DOUBLE = {15, 0};
+DLRT_CONSTANT dlrt_type DLRT_LONG_DOUBLE = {16, 0};
+DLRT_CONSTANT dlrt_type DLRT_COMPLEX_FLOAT = {17, 0};
+DLRT_CONSTANT dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
 /* The C integers by their own names, for the data model of this platform. */
 #define DLRT_SHORT DLRT_INT16
 #define DLRT_INT DLRT_INT32

@@ -41,7 +41,30 @@ void stream_copy(std::byte* target, const std::byte* source, std::size_t size_by
     _mm_sfence();
 }
 
+void plain_copy(std::byte* target, const std::byte* source, std::size_t size_bytes) {
+    constexpr std::size_t line_bytes = 64;
+    for (; size_bytes >= line_bytes; size_bytes -= line_bytes) {
+        const auto* from = reinterpret_cast<const __m128i*>(source);
+        auto* to = reinterpret_cast<__m128i*>(target);
+        const __m128i first = _mm_loadu_si128(from);
+        const __m128i second = _mm_loadu_si128(from + 1);
+        const __m128i third = _mm_loadu_si128(from + 2);
+        const __m128i fourth = _mm_loadu_si128(from + 3);
+        _mm_storeu_si128(to, first);
+        _mm_storeu_si128(to + 1, second);
+        _mm_storeu_si128(to + 2, third);
+        _mm_storeu_si128(to + 3, fourth);
+        target += line_bytes;
+        source += line_bytes;
+    }
+    std::memcpy(target, source, size_bytes);
+}
+
 #else
+
+void plain_copy(std::byte* target, const std::byte* source, std::size_t size_bytes) {
+    std::memcpy(target, source, size_bytes);
+}
 
 void stream_copy(std::byte* target, const std::byte* source, std::size_t size_bytes) {
     std::memcpy(target, source, size_bytes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fake_transport.hpp"
 
+#include "runtime/base/check.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -10,15 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/check.hpp"
-
 namespace dlrt::testing {
 namespace {
 
 struct Message {
     MessageHeader header;
     std::vector<std::byte> owned;
-    Bytes borrowed;         ///< Of a pending fragment: read when the message is delivered.
+    Bytes borrowed;  ///< Of a pending fragment: read when the message is delivered.
     OperationId id{};
     bool is_pending = false;
     std::uint64_t due_poll = 0;
@@ -238,13 +238,11 @@ std::size_t FakeEndpoint::poll_completions(std::span<Completion> out) {
 
 bool FakeEndpoint::has_work() {
     const std::lock_guard lock(state_.mutex);
-    return !self().completions.empty() || !self().gets.empty()
-        || std::ranges::any_of(self().from, [](const auto& queue) { return !queue.empty(); });
+    return !self().completions.empty() || !self().gets.empty() ||
+           std::ranges::any_of(self().from, [](const auto& queue) { return !queue.empty(); });
 }
 
-LargeProtocol FakeEndpoint::choose_large(
-    PeerIndex peer, std::uint64_t size_bytes, Traffic
-) const {
+LargeProtocol FakeEndpoint::choose_large(PeerIndex peer, std::uint64_t size_bytes, Traffic) const {
     if (!capabilities_.can_get) return LargeProtocol::rendezvous_stream;
     const std::uint64_t mixed = size_bytes * 31 + static_cast<std::uint32_t>(peer) + rank_;
     return mixed % 2 == 0 ? LargeProtocol::rendezvous_read : LargeProtocol::rendezvous_stream;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transport between threads of one process that does everything the contract allows and nobody likes: by a seed it
-/// delays, reorders between peers (never within one), answers busy for no reason, keeps fragments pending
-/// and reads their payload as late as it may, refuses reads, or stops granting them.
+/// A transport between threads of one process that does everything the contract allows and nobody
+/// likes: by a seed it delays, reorders between peers (never within one), answers busy for no
+/// reason, keeps fragments pending and reads their payload as late as it may, refuses reads, or
+/// stops granting them.
 ///
-/// The network outlives its endpoints. Endpoints of different ranks may be used by different threads.
+/// The network outlives its endpoints. Endpoints of different ranks may be used by different
+/// threads.
 #pragma once
+
+#include "transports/transport.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-#include "transports/transport.hpp"
 
 namespace dlrt::testing {
 
@@ -26,8 +28,8 @@ struct FakeOptions {
     std::uint32_t eager_bytes_max = 4096;
     std::uint32_t fragment_bytes_max = 16 * 1024;
     std::uint32_t busy_percent = 20;
-    std::uint32_t pending_percent = 50;   ///< Of the fragments and gets.
-    std::uint32_t delay_polls_max = 6;    ///< Polls of the receiver until a message shows.
+    std::uint32_t pending_percent = 50;      ///< Of the fragments and gets.
+    std::uint32_t delay_polls_max = 6;       ///< Polls of the receiver until a message shows.
     std::uint32_t queued_messages_max = 64;  ///< Per ordered pair; more are busy.
     FakeGet get = FakeGet::granted;
     /// Called after something was queued for that rank, by the posting thread, with nothing locked.

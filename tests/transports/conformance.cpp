@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/transports/conformance.hpp"
 
+#include "runtime/base/clock.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,8 +10,6 @@
 #include <mutex>
 #include <random>
 #include <thread>
-
-#include "runtime/base/clock.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -74,8 +74,8 @@ bool holds(Bytes bytes, std::uint64_t source, std::uint64_t target, std::uint64_
     return true;
 }
 
-/// Sends to every rank (itself only where it is alone) and checks what comes: sizes, bytes, order. Which message
-/// has which size and goes which way depends on its number only.
+/// Sends to every rank (itself only where it is alone) and checks what comes: sizes, bytes, order.
+/// Which message has which size and goes which way depends on its number only.
 class PairTraffic {
   public:
     struct Shape {
@@ -85,8 +85,13 @@ class PairTraffic {
     };
 
     PairTraffic(Rig& rig, std::uint32_t rank, Endpoint& endpoint, Findings& findings, Shape shape)
-        : rig_(rig), rank_(rank), endpoint_(endpoint), findings_(findings), shape_(shape),
-          sent_(rig.size()), received_(rig.size()),
+        : rig_(rig),
+          rank_(rank),
+          endpoint_(endpoint),
+          findings_(findings),
+          shape_(shape),
+          sent_(rig.size()),
+          received_(rig.size()),
           buffers_(rig.size()) {}
 
     void run() {
@@ -163,8 +168,10 @@ class PairTraffic {
         const std::size_t count = endpoint_.poll(arrivals);
         if (count > arrivals.size()) findings_.add("more arrivals than asked for");
         // All payloads of one poll stay valid together: look at the last first.
-        for (std::size_t i = std::min(count, arrivals.size()); i-- > 0;) look_at_bytes(arrivals[i], i);
-        for (std::size_t i = 0; i < std::min(count, arrivals.size()); ++i) look_at_order(arrivals[i]);
+        for (std::size_t i = std::min(count, arrivals.size()); i-- > 0;)
+            look_at_bytes(arrivals[i], i);
+        for (std::size_t i = 0; i < std::min(count, arrivals.size()); ++i)
+            look_at_order(arrivals[i]);
         std::array<Completion, 5> completions;
         const std::size_t completed = endpoint_.poll_completions(completions);
         for (std::size_t i = 0; i < completed; ++i) {
@@ -187,7 +194,8 @@ class PairTraffic {
             findings_.add(fmt::format("arrival {} has a wrong peer or header", place));
         } else if (arrival.payload.size() != size_of(n)) {
             findings_.add(fmt::format(
-                "message {} from {}: {} bytes, expected {}", n, source, arrival.payload.size(), size_of(n)
+                "message {} from {}: {} bytes, expected {}", n, source, arrival.payload.size(),
+                size_of(n)
             ));
         } else if (!holds(arrival.payload, source, rank_, n)) {
             findings_.add(fmt::format("message {} from {} has wrong bytes", n, source));
@@ -198,7 +206,8 @@ class PairTraffic {
         if (source >= rig_.size()) return;
         if (arrival.header.first != received_[source]) {
             findings_.add(fmt::format(
-                "message {} from {} came when {} was due", arrival.header.first, source, received_[source]
+                "message {} from {} came when {} was due", arrival.header.first, source,
+                received_[source]
             ));
         }
         ++received_[source];
@@ -254,7 +263,8 @@ std::vector<std::string> check_bounds(Rig& rig) {
     for (const std::size_t size : {std::size_t{8}, std::size_t{4096}}) {
         const std::uint64_t posted = post_until_busy(rig, from, 0, size);
         if (posted == 0) wrong.emplace_back("nothing could be posted");
-        if (posted >= 100'000) wrong.emplace_back("posts to a peer that never polls are never busy");
+        if (posted >= 100'000)
+            wrong.emplace_back("posts to a peer that never polls are never busy");
         const std::uint64_t begin_ns = monotonic_ns();
         std::uint64_t received = 0;
         std::array<Arrival, 4> arrivals;
@@ -280,8 +290,8 @@ std::vector<std::string> check_has_work(Rig& rig) {
     const std::uint64_t begin_ns = monotonic_ns();
     for (int round = 0; round < 40; ++round) {
         if (receiver.has_work()) wrong.emplace_back("work before anything was sent");
-        while (rig.endpoint(from).post_eager(rig.index(0), {1, 2}, bytes) == Post::busy
-               && monotonic_ns() - begin_ns < limit_ns) {
+        while (rig.endpoint(from).post_eager(rig.index(0), {1, 2}, bytes) == Post::busy &&
+               monotonic_ns() - begin_ns < limit_ns) {
             static_cast<void>(rig.endpoint(from).poll({}));
         }
         if (!receiver.has_work()) wrong.emplace_back("no work after a message was sent");
@@ -323,8 +333,9 @@ std::vector<std::string> check_get(Rig& rig) {
         const Bytes piece = Bytes(source).subspan(3, size);
         std::vector<std::byte> target(size + 2, std::byte{0x11});
         const RemoteMemory memory = rig.endpoint(owner).describe(piece);
-        const Post post =
-            get(reader, rig.index(owner), memory, MutableBytes(target).subspan(1, size));
+        const Post post = get(
+            reader, rig.index(owner), memory, MutableBytes(target).subspan(1, size)
+        );
         if (is_refused && post != Post::refused) wrong.emplace_back("granted after a refusal");
         is_refused = post == Post::refused;
         if (is_refused) continue;

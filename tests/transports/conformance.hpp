@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every transport must do, as one body run over each of them. A rig makes a fresh network of ranks; the body
-/// plays every rank in a thread of its own. Failures come back as text, since checks belong to one thread.
+/// What every transport must do, as one body run over each of them. A rig makes a fresh network of
+/// ranks; the body plays every rank in a thread of its own. Failures come back as text, since
+/// checks belong to one thread.
 #pragma once
+
+#include "transports/transport.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "transports/transport.hpp"
 
 namespace dlrt::testing {
 

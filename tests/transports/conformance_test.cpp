@@ -66,8 +66,9 @@ TEST_CASE("shm: does what every transport must, with a rank that talks to itself
     check_conformance([] { return std::make_unique<ShmRig>(1); });
 }
 
-TEST_CASE("shm: does what every transport must, with more peers than are polled at once",
-          "[transports]") {
+TEST_CASE(
+    "shm: does what every transport must, with more peers than are polled at once", "[transports]"
+) {
     check_conformance([] { return std::make_unique<ShmRig>(12); });
 }
 

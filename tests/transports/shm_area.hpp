@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A zeroed shared mapping with doorbells and a transport area, as ranks of a host find it: for tests and
-/// benchmarks of transports/shm, also across fork.
+/// A zeroed shared mapping with doorbells and a transport area, as ranks of a host find it: for
+/// tests and benchmarks of transports/shm, also across fork.
 #pragma once
-
-#include <functional>
-#include <memory>
-#include <utility>
-
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "runtime/base/doorbell.hpp"
 #include "runtime/base/fd.hpp"
 #include "transports/shm/shm.hpp"
+
+#include <functional>
+#include <memory>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <utility>
 
 namespace dlrt::testing {
 
@@ -22,8 +21,9 @@ class ShmArea {
         : local_size_(local_size), fd_(::memfd_create("dlrt-test", MFD_CLOEXEC)) {
         size_bytes_ = shm::area_size_bytes(local_size) + bells_bytes();
         if (::ftruncate(fd_.get(), static_cast<off_t>(size_bytes_)) != 0) std::abort();
-        void* mapped =
-            ::mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+        void* mapped = ::mmap(
+            nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0
+        );
         if (mapped == MAP_FAILED) std::abort();
         base_ = static_cast<std::byte*>(mapped);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/loopback/loopback.hpp"
 
+#include "runtime/base/check.hpp"
+
 #include <array>
 #include <cstring>
-
-#include "runtime/base/check.hpp"
 
 namespace dlrt::loopback {
 namespace {
@@ -42,9 +42,8 @@ class LoopbackEndpoint final : public Endpoint {
     [[nodiscard]] RemoteMemory describe(Bytes memory) override {
         return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .key = 0};
     }
-    [[nodiscard]] Post post_get(
-        PeerIndex, RemoteMemory source, MutableBytes target, OperationId
-    ) override {
+    [[nodiscard]] Post post_get(PeerIndex, RemoteMemory source, MutableBytes target, OperationId)
+        override {
         if (!target.empty()) {
             const auto address = static_cast<std::uintptr_t>(source.address);
             std::memmove(target.data(), reinterpret_cast<const void*>(address), target.size());
@@ -84,8 +83,9 @@ class LoopbackEndpoint final : public Endpoint {
         std::uint64_t begin = end_;
         const std::uint64_t to_end = buffer_bytes - begin % buffer_bytes;
         if (payload.size() > to_end) begin += to_end;
-        const std::uint64_t oldest =
-            released_ != posted_ ? entries_[released_ % message_count_max].begin : begin;
+        const std::uint64_t oldest = released_ != posted_
+                                         ? entries_[released_ % message_count_max].begin
+                                         : begin;
         if (begin + payload.size() - oldest > buffer_bytes) return Post::busy;
         if (!payload.empty()) {
             std::memcpy(buffer_.get() + begin % buffer_bytes, payload.data(), payload.size());
@@ -107,6 +107,8 @@ class LoopbackEndpoint final : public Endpoint {
 
 }  // namespace
 
-std::unique_ptr<Endpoint> open_endpoint() { return std::make_unique<LoopbackEndpoint>(); }
+std::unique_ptr<Endpoint> open_endpoint() {
+    return std::make_unique<LoopbackEndpoint>();
+}
 
 }  // namespace dlrt::loopback

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The transport from a rank to itself: one peer, index 0. What waits to be taken is bounded; beyond that posts
-/// are busy. It has no doorbell: a thread that posts here while another of the process sleeps wakes it itself.
+/// The transport from a rank to itself: one peer, index 0. What waits to be taken is bounded;
+/// beyond that posts are busy. It has no doorbell: a thread that posts here while another of the
+/// process sleeps wakes it itself.
 #pragma once
 
 #include "transports/transport.hpp"

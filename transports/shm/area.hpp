@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What lies where in the shared area, and what each byte of it may hold. Everything begins as zero and is
-/// touched only when used. Every field has one writer; whoever reads it treats it as untrusted.
+/// What lies where in the shared area, and what each byte of it may hold. Everything begins as zero
+/// and is touched only when used. Every field has one writer; whoever reads it treats it as
+/// untrusted.
 ///
 ///   large lines [target][source] | payload rings [target][source] | cells [owner]
 ///   | small lines [target][source] | pair records [target][source] | cards [rank]
 ///
-/// The area outlives an endpoint: a rank may close its endpoint and open another on the same area. Every
-/// line therefore names the session (how often its sender had opened) modulo 16, and both sides of a pair
-/// leave their counters in the pair's record when they close.
+/// The area outlives an endpoint: a rank may close its endpoint and open another on the same area.
+/// Every line therefore names the session (how often its sender had opened) modulo 16, and both
+/// sides of a pair leave their counters in the pair's record when they close.
 #pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "transports/transport.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-
-#include "runtime/base/bytes.hpp"
-#include "transports/transport.hpp"
 
 namespace dlrt::shm {
 
 /// What fits into one line beside its word and header.
 inline constexpr std::uint32_t inline_bytes_max = 40;
 
-/// A message, or where its payload is. The word is written last and read first; its place never holds
-/// payload. See LineWord.
+/// A message, or where its payload is. The word is written last and read first; its place never
+/// holds payload. See LineWord.
 struct alignas(cache_line_bytes) Line {
     std::atomic<std::uint64_t> word;
     MessageHeader header;
@@ -45,8 +46,9 @@ struct LineWord {
     [[nodiscard]] static LineWord make(
         std::uint32_t lap, std::uint32_t size, LineKind kind, std::uint32_t session
     ) {
-        return {lap | std::uint64_t{size} << 32 | std::uint64_t(kind) << 56
-                | std::uint64_t{session % 16} << 60};
+        return {
+            lap | std::uint64_t{size} << 32 | std::uint64_t(kind) << 56 |
+            std::uint64_t{session % 16} << 60};
     }
     [[nodiscard]] std::uint32_t lap() const { return static_cast<std::uint32_t>(bits); }
     [[nodiscard]] std::uint32_t size() const {
@@ -56,8 +58,8 @@ struct LineWord {
     [[nodiscard]] std::uint32_t session() const { return static_cast<std::uint32_t>(bits >> 60); }
 };
 
-/// First bytes of Line::payload for `ringed` (bytes since the beginning, modulo 2^32) and `celled` (number
-/// of the cell).
+/// First bytes of Line::payload for `ringed` (bytes since the beginning, modulo 2^32) and `celled`
+/// (number of the cell).
 using PayloadPlace = std::uint32_t;
 
 /// Payloads of a ring begin on lines of their own.
@@ -124,7 +126,8 @@ class AreaLayout {
     }
 
     [[nodiscard]] static constexpr std::uint64_t total_bytes(std::uint32_t local_size) {
-        return local_size * bytes_per_rank + std::uint64_t{local_size} * local_size * bytes_per_pair;
+        return local_size * bytes_per_rank +
+               std::uint64_t{local_size} * local_size * bytes_per_pair;
     }
 
     [[nodiscard]] Line* lines_small(std::uint32_t target, std::uint32_t source) const {
@@ -160,13 +163,13 @@ class AreaLayout {
     std::byte* cards_;
 };
 static_assert(
-    AreaLayout::large_lines * sizeof(Line) + AreaLayout::payload_ring_bytes
-        + AreaLayout::small_lines * sizeof(Line) + sizeof(PairRecord)
-    <= AreaLayout::bytes_per_pair
+    AreaLayout::large_lines * sizeof(Line) + AreaLayout::payload_ring_bytes +
+        AreaLayout::small_lines * sizeof(Line) + sizeof(PairRecord) <=
+    AreaLayout::bytes_per_pair
 );
 static_assert(
-    std::uint64_t{AreaLayout::cell_count} * AreaLayout::cell_bytes + sizeof(Card)
-    <= AreaLayout::bytes_per_rank
+    std::uint64_t{AreaLayout::cell_count} * AreaLayout::cell_bytes + sizeof(Card) <=
+    AreaLayout::bytes_per_rank
 );
 
 }  // namespace dlrt::shm

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The large cells of one sender, lent to all its peers. A cell is free again when its receiver has released the
-/// line that named it. One thread.
+/// The large cells of one sender, lent to all its peers. A cell is free again when its receiver has
+/// released the line that named it. One thread.
 ///
-/// A peer may hold as many cells as are free, no more: one that stopped taking leaves half of them to the
-/// others, two leave a third, and so on.
+/// A peer may hold as many cells as are free, no more: one that stopped taking leaves half of them
+/// to the others, two leave a third, and so on.
 #pragma once
+
+#include "transports/shm/area.hpp"
+#include "transports/shm/outbound.hpp"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
-
-#include "transports/shm/area.hpp"
-#include "transports/shm/outbound.hpp"
 
 namespace dlrt::shm {
 

@@ -7,9 +7,15 @@ CopyTable builtin_copy_table() {
     constexpr auto read = LargeProtocol::rendezvous_read;
     constexpr auto stream = LargeProtocol::rendezvous_stream;
     return {{
-        {.size_bytes_min = 0, .one_way = stream, .exchange = stream, .all_busy = stream,
+        {.size_bytes_min = 0,
+         .one_way = stream,
+         .exchange = stream,
+         .all_busy = stream,
          .fragment_bytes = 16 * 1024},
-        {.size_bytes_min = 64 * 1024, .one_way = stream, .exchange = stream, .all_busy = read,
+        {.size_bytes_min = 64 * 1024,
+         .one_way = stream,
+         .exchange = stream,
+         .all_busy = read,
          .fragment_bytes = 32 * 1024},
     }};
 }

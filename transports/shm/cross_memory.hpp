@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading a peer's memory through the kernel, where the kernel lets us. Whether it does is found out per peer
-/// by reading a random number that the peer shows in the shared area: a foreign pid namespace, a user
-/// namespace, a seccomp filter, a process that is not dumpable or dead all fail that test. A refusal is
-/// final for the peer and says nothing. One thread.
+/// Reading a peer's memory through the kernel, where the kernel lets us. Whether it does is found
+/// out per peer by reading a random number that the peer shows in the shared area: a foreign pid
+/// namespace, a user namespace, a seccomp filter, a process that is not dumpable or dead all fail
+/// that test. A refusal is final for the peer and says nothing. One thread.
 #pragma once
-
-#include <cstdint>
-#include <vector>
 
 #include "runtime/base/bytes.hpp"
 #include "transports/shm/area.hpp"
 #include "transports/transport.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace dlrt::shm {
 
@@ -26,8 +26,8 @@ class CrossMemory {
     ~CrossMemory();
 
     [[nodiscard]] bool is_worth_a_try() const { return reading_ == Reading::allowed; }
-    /// Asks the kernel at the first question about each peer. False for a peer that is not there yet, which is
-    /// not remembered.
+    /// Asks the kernel at the first question about each peer. False for a peer that is not there
+    /// yet, which is not remembered.
     [[nodiscard]] bool can_read(std::uint32_t peer);
     /// Reads all of `target`, before it returns. Returns done or refused.
     [[nodiscard]] Post read(std::uint32_t peer, std::uint64_t address, MutableBytes target);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/inbound.hpp"
 
+#include "runtime/base/check.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "runtime/base/check.hpp"
 
 namespace dlrt::shm {
 namespace {
@@ -27,9 +27,12 @@ SessionAge session_age(std::uint32_t line_session, std::uint32_t own_session) {
 Inbound::Inbound(
     const AreaLayout& layout, std::uint32_t target, std::uint32_t source, std::uint32_t session
 )
-    : source_(static_cast<PeerIndex>(source)), session_(session),
-      record_(&layout.record(target, source)), payload_(layout.payload_ring(target, source)),
-      cells_(layout.cells(source)), small_(layout.lines_small(target, source)),
+    : source_(static_cast<PeerIndex>(source)),
+      session_(session),
+      record_(&layout.record(target, source)),
+      payload_(layout.payload_ring(target, source)),
+      cells_(layout.cells(source)),
+      small_(layout.lines_small(target, source)),
       large_(layout.lines_large(target, source)) {
     plain_word_ = LineWord::make(0, 0, LineKind::inlined, session).bits >> 56;
     const std::uint64_t credit = record_->credit.load(std::memory_order_relaxed);
@@ -70,9 +73,7 @@ Bytes Inbound::find_payload(const Line& line, LineWord word) {
     DLRT_ASSERT(place < AreaLayout::cell_count && word.size() <= AreaLayout::cell_bytes);
     is_urgent_ = true;
     const std::uint64_t cell = place % AreaLayout::cell_count;
-    return {
-        cells_ + cell * AreaLayout::cell_bytes, std::min(word.size(), AreaLayout::cell_bytes)
-    };
+    return {cells_ + cell * AreaLayout::cell_bytes, std::min(word.size(), AreaLayout::cell_bytes)};
 }
 
 bool Inbound::has_message() {

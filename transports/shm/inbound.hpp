@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The receiving side of one ordered pair: looks at the next line, hands out what it holds without copying, and
-/// publishes how far it is. One thread of one process.
+/// The receiving side of one ordered pair: looks at the next line, hands out what it holds without
+/// copying, and publishes how far it is. One thread of one process.
 #pragma once
 
-#include <cstdint>
-
 #include "transports/shm/area.hpp"
+
+#include <cstdint>
 
 namespace dlrt::shm {
 
@@ -23,7 +23,8 @@ class Inbound {
         const Line& line = lines_[place_.index];
         // Partner: the release store in Outbound::publish.
         const LineWord word{line.word.load(std::memory_order_acquire)};
-        if (word.lap() != place_.lap) [[likely]] return false;
+        if (word.lap() != place_.lap) [[likely]]
+            return false;
         if (word.bits >> 56 != plain_word_) return take_other(out);
         const std::uint32_t size = word.size() <= inline_bytes_max ? word.size() : 0;
         out = {source_, line.header, Bytes(line.payload, size)};
@@ -63,7 +64,8 @@ class Inbound {
     Line* lines_ = nullptr;
     RingPlace place_;
     std::uint32_t line_count_ = 0;
-    std::uint64_t plain_word_ = 0;  ///< High byte of the word of an inlined message of this session.
+    std::uint64_t plain_word_ = 0;  ///< High byte of the word of an inlined message of this
+                                    ///< session.
     PeerIndex source_{};
     std::uint32_t consumed_ = 0;
     std::uint32_t credited_ = 0;

@@ -47,7 +47,8 @@ void Outbound::use_ring(std::uint32_t has_moved) {
 }
 
 void Outbound::refresh() {
-    // Partner: the release store in Inbound::publish_credit. What it says has been read by the peer.
+    // Partner: the release store in Inbound::publish_credit. What it says has been read by the
+    // peer.
     const std::uint64_t credit = record_->credit.load(std::memory_order_acquire);
     const auto consumed = static_cast<std::uint32_t>(credit);
     const auto released = static_cast<std::uint32_t>(credit >> 32);
@@ -84,7 +85,8 @@ std::byte* Outbound::find_payload_space(std::uint32_t size) {
         }
         if (is_fresh) {
             if (used == 0 && offset != 0) {
-                // Everything has been read: the beginning again, rather than memory never used before.
+                // Everything has been read: the beginning again, rather than memory never used
+                // before.
                 payload_position_ += to_end;
                 payload_released_ = payload_position_;
             } else if (!fits) {

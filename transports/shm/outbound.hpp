@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sending side of one ordered pair: claims lines and payload space, publishes them, learns what has come
-/// free. One thread of one process.
+/// The sending side of one ordered pair: claims lines and payload space, publishes them, learns
+/// what has come free. One thread of one process.
 ///
-/// A pair begins with 16 lines. When the receiver falls behind by as many, the pair moves for good to a
-/// ring of 256: a rank that says little to each of many costs little memory.
+/// A pair begins with 16 lines. When the receiver falls behind by as many, the pair moves for good
+/// to a ring of 256: a rank that says little to each of many costs little memory.
 #pragma once
+
+#include "transports/shm/area.hpp"
+#include "transports/shm/copy_choice.hpp"
 
 #include <cstdint>
 #include <cstring>
-
-#include "transports/shm/area.hpp"
 
 namespace dlrt::shm {
 
@@ -17,13 +18,16 @@ class Outbound {
   public:
     [[nodiscard]] bool is_open() const { return lines_ != nullptr; }
     /// Continues where the last endpoint of this rank left off. Touches the pair's record.
-    void open(const AreaLayout& layout, std::uint32_t target, std::uint32_t source, std::uint32_t session);
+    void open(
+        const AreaLayout& layout, std::uint32_t target, std::uint32_t source, std::uint32_t session
+    );
     /// Leaves its state for the next endpoint.
     void close();
 
     /// The next line, or null when the receiver must first consume some.
     [[nodiscard]] Line* claim() {
-        if (sent_ - consumed_ < line_capacity_) [[likely]] return lines_ + place_.index;
+        if (sent_ - consumed_ < line_capacity_) [[likely]]
+            return lines_ + place_.index;
         return claim_slowly();
     }
     /// REQUIRES: the last claim() succeeded and its line is filled in.
@@ -39,7 +43,8 @@ class Outbound {
         }
     }
 
-    /// Contiguous space in the pair's payload ring, or null. Nothing is taken until commit_payload().
+    /// Contiguous space in the pair's payload ring, or null. Nothing is taken until
+    /// commit_payload().
     [[nodiscard]] std::byte* find_payload_space(std::uint32_t size);
     /// REQUIRES: find_payload_space(size) was the last call and gave a place. Returns its position.
     PayloadPlace commit_payload(std::uint32_t size);
@@ -53,6 +58,7 @@ class Outbound {
     [[nodiscard]] std::uint32_t sent() const { return sent_; }
 
     std::uint32_t cells_in_flight = 0;  ///< Kept by the CellPool.
+    CopyChoice copy_choice;
 
   private:
     [[nodiscard]] Line* claim_slowly();

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/shm.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <utility>
-
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
-#include "runtime/base/stream_copy.hpp"
 #include "transports/shm/area.hpp"
 #include "transports/shm/cell_pool.hpp"
 #include "transports/shm/cross_memory.hpp"
 #include "transports/shm/inbound.hpp"
 #include "transports/shm/outbound.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
 
 namespace dlrt::shm {
 namespace {
@@ -71,7 +70,8 @@ class ShmEndpoint final : public Endpoint {
     }
     [[nodiscard]] Outbound& outbound(std::uint32_t peer) {
         Outbound& found = outbound_[peer];
-        if (!found.is_open()) [[unlikely]] connect(found, peer);
+        if (!found.is_open()) [[unlikely]]
+            connect(found, peer);
         return found;
     }
     void connect(Outbound& outbound, std::uint32_t peer);
@@ -80,7 +80,8 @@ class ShmEndpoint final : public Endpoint {
         Outbound& out, std::uint32_t peer, MessageHeader header, Bytes payload
     );
     void ring(std::uint32_t peer) {
-        if (options_.doorbells[peer].ring(options_.ring_fence) == SleepKind::descriptor) [[unlikely]] {
+        if (options_.doorbells[peer].ring(options_.ring_fence) == SleepKind::descriptor)
+            [[unlikely]] {
             options_.write_doorbell_descriptor(peer);
         }
     }
@@ -97,9 +98,9 @@ class ShmEndpoint final : public Endpoint {
     std::uint32_t sender_changes_ = 0;
     std::array<std::uint64_t, local_ranks_max / 64> senders_{};
     std::vector<Outbound> outbound_;
-    std::vector<Inbound> inbound_;       ///< In the order in which peers appeared.
-    std::vector<std::uint32_t> order_;   ///< Indexes into inbound_: the recently active first.
-    std::size_t first_ = 0;              ///< Of the hot ones, looked at first.
+    std::vector<Inbound> inbound_;      ///< In the order in which peers appeared.
+    std::vector<std::uint32_t> order_;  ///< Indexes into inbound_: the recently active first.
+    std::size_t first_ = 0;             ///< Of the hot ones, looked at first.
     std::size_t cold_next_ = 0;
     std::size_t hot_victim_ = 0;
     std::uint32_t polls_ = 0;
@@ -108,9 +109,12 @@ class ShmEndpoint final : public Endpoint {
 };
 
 ShmEndpoint::ShmEndpoint(Options options)
-    : options_(std::move(options)), layout_(options_.area.data(), options_.local_size),
-      session_(++layout_.card(options_.local_rank).sessions), card_(&layout_.card(options_.local_rank)),
-      outbound_(options_.local_size), cells_(layout_.cells(options_.local_rank)),
+    : options_(std::move(options)),
+      layout_(options_.area.data(), options_.local_size),
+      session_(++layout_.card(options_.local_rank).sessions),
+      card_(&layout_.card(options_.local_rank)),
+      outbound_(options_.local_size),
+      cells_(layout_.cells(options_.local_rank)),
       cross_memory_(
           layout_, options_.local_rank, options_.local_size,
           options_.allow_cross_memory ? CrossMemory::Reading::allowed
@@ -142,7 +146,8 @@ void ShmEndpoint::connect(Outbound& outbound, std::uint32_t peer) {
 
 void ShmEndpoint::accept_senders() {
     sender_changes_ = card_->sender_changes.load(std::memory_order_acquire);
-    for (std::uint32_t word = 0; word < senders_.size() && word * 64 < options_.local_size; ++word) {
+    for (std::uint32_t word = 0; word < senders_.size() && word * 64 < options_.local_size;
+         ++word) {
         const std::uint64_t now = card_->senders[word].load(std::memory_order_relaxed);
         for (std::uint64_t fresh = now & ~senders_[word]; fresh != 0; fresh &= fresh - 1) {
             const auto source = word * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh));
@@ -160,7 +165,8 @@ Post ShmEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payload
     Outbound& out = outbound(to);
     if (payload.size() > inline_bytes_max) return post_through_ring(out, to, header, payload);
     Line* line = out.claim();
-    if (line == nullptr) [[unlikely]] return Post::busy;
+    if (line == nullptr) [[unlikely]]
+        return Post::busy;
     line->header = header;
     copy_inline(line->payload, payload.data(), payload.size());
     out.publish(line, LineKind::inlined, static_cast<std::uint32_t>(payload.size()));
@@ -176,7 +182,7 @@ Post ShmEndpoint::post_through_ring(
     if (line == nullptr) return Post::busy;
     std::byte* space = out.find_payload_space(size);
     if (space == nullptr) return Post::busy;
-    std::memcpy(space, payload.data(), size);
+    out.copy_choice.copy(space, payload.data(), size);
     const PayloadPlace place = out.commit_payload(size);
     line->header = header;
     std::memcpy(line->payload, &place, sizeof place);
@@ -185,9 +191,7 @@ Post ShmEndpoint::post_through_ring(
     return Post::done;
 }
 
-Post ShmEndpoint::post_fragment(
-    PeerIndex peer, MessageHeader header, Bytes payload, OperationId
-) {
+Post ShmEndpoint::post_fragment(PeerIndex peer, MessageHeader header, Bytes payload, OperationId) {
     DLRT_ASSERT(payload.size() <= AreaLayout::cell_bytes);
     const std::uint32_t to = number(peer);
     Outbound& out = outbound(to);
@@ -199,7 +203,7 @@ Post ShmEndpoint::post_fragment(
         // Others hold all cells and do not take them: the pair's own ring is always there.
         return out.cells_in_flight == 0 ? post_through_ring(out, to, header, payload) : Post::busy;
     }
-    stream_copy(cells_.memory(cell), payload.data(), size);
+    out.copy_choice.copy(cells_.memory(cell), payload.data(), size);
     const PayloadPlace place = cell;
     line->header = header;
     std::memcpy(line->payload, &place, sizeof place);
@@ -209,15 +213,13 @@ Post ShmEndpoint::post_fragment(
     return Post::done;
 }
 
-Post ShmEndpoint::post_get(
-    PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId
-) {
+Post ShmEndpoint::post_get(PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId) {
     return cross_memory_.read(number(peer), source.address, target);
 }
 
 std::size_t ShmEndpoint::drain(Inbound& inbound, std::span<Arrival> out) {
-    // What was handed out before is given back by the call of poll() that we are in. A peer is visited at
-    // most once in a poll, so that nothing of this poll is given back with it.
+    // What was handed out before is given back by the call of poll() that we are in. A peer is
+    // visited at most once in a poll, so that nothing of this poll is given back with it.
     if (inbound.owes_much()) inbound.publish_credit();
     std::size_t count = 0;
     while (count < out.size() && inbound.take(out[count])) {
@@ -280,9 +282,8 @@ const CopyRow& ShmEndpoint::row(std::uint64_t size_bytes) const {
     return rows[found];
 }
 
-LargeProtocol ShmEndpoint::choose_large(
-    PeerIndex peer, std::uint64_t size_bytes, Traffic traffic
-) const {
+LargeProtocol ShmEndpoint::choose_large(PeerIndex peer, std::uint64_t size_bytes, Traffic traffic)
+    const {
     const CopyRow& found = row(size_bytes);
     LargeProtocol wanted = found.one_way;
     if (traffic == Traffic::exchange) wanted = found.exchange;
@@ -304,8 +305,8 @@ std::uint64_t area_size_bytes(std::uint32_t local_size) {
 }
 
 Result<std::unique_ptr<Endpoint>> open_endpoint(Options options) {
-    if (options.local_size == 0 || options.local_size > local_ranks_max
-        || options.local_rank >= options.local_size) {
+    if (options.local_size == 0 || options.local_size > local_ranks_max ||
+        options.local_rank >= options.local_size) {
         return fail(
             Errc::argument, "local rank {} of {} is not a place on a host (at most {} ranks)",
             options.local_rank, options.local_size, local_ranks_max

@@ -28,8 +28,9 @@ struct Options {
 /// Errors: Errc::limit when the area is smaller than area_size_bytes(local_size).
 [[nodiscard]] Result<std::unique_ptr<Endpoint>> open_endpoint(Options options);
 
-/// local_size * 4 MiB + local_size^2 * 128 KiB: address space, not memory, since only what is used is
-/// ever touched. runtime/wireup/host_segment.cpp states the same formula. The area begins on a page.
+/// local_size * 4 MiB + local_size^2 * 128 KiB: address space, not memory, since only what is used
+/// is ever touched. runtime/wireup/host_segment.cpp states the same formula. The area begins on a
+/// page.
 [[nodiscard]] std::uint64_t area_size_bytes(std::uint32_t local_size);
 
 }  // namespace dlrt::shm

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel.hpp"
+
+#include "runtime/base/error_text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dlrt::launcher {
+namespace {
+
+constexpr std::size_t read_bytes = 128 * 1024;
+
+}  // namespace
+
+Channel::Channel(asio::io_context& loop, Fd stream, Handlers handlers)
+    : loop_(loop), watch_(loop, stream.release()), handlers_(std::move(handlers)) {
+    ::fcntl(watch_.get(), F_SETFL, ::fcntl(watch_.get(), F_GETFL) | O_NONBLOCK);
+    watch_.when_readable([this] { read(); });
+}
+
+void Channel::send(const Frame& frame) {
+    if (!is_open()) return;
+    const std::vector<std::byte> bytes = encode_frame(frame);
+    const bool was_idle = output_.empty();
+    output_.insert(output_.end(), bytes.begin(), bytes.end());
+    // Frames of one round of the loop leave together.
+    if (was_idle && !is_flush_due_) {
+        is_flush_due_ = true;
+        asio::post(loop_, [this] { flush(); });
+    }
+}
+
+void Channel::flush() {
+    is_flush_due_ = false;
+    while (is_open() && output_sent_ < output_.size()) {
+        const ssize_t put = ::write(
+            watch_.get(), output_.data() + output_sent_, output_.size() - output_sent_
+        );
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) {
+            is_flush_due_ = true;
+            watch_.when_writable([this] { flush(); });
+            return;
+        }
+        // The reading side notices the end as well, after what was sent before it.
+        if (put < 0) break;
+        output_sent_ += static_cast<std::size_t>(put);
+    }
+    output_.clear();
+    output_sent_ = 0;
+}
+
+void Channel::flush_blocking() {
+    while (is_open() && !output_.empty()) {
+        flush();
+        if (output_.empty()) return;
+        pollfd entry{watch_.get(), POLLOUT, 0};
+        ::poll(&entry, 1, -1);
+    }
+}
+
+void Channel::read() {
+    if (input_.size() < input_used_ + read_bytes) input_.resize(input_used_ + read_bytes);
+    const ssize_t got = ::read(
+        watch_.get(), input_.data() + input_used_, input_.size() - input_used_
+    );
+    if (got == 0) return fail_with("it is gone");
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return fail_with(std::strerror(errno));
+    if (got > 0) {
+        input_used_ += static_cast<std::size_t>(got);
+        take_frames();
+    }
+    if (is_open()) watch_.when_readable([this] { read(); });
+}
+
+void Channel::take_frames() {
+    std::size_t taken = 0;
+    while (is_open() && input_used_ - taken >= frame_header_bytes) {
+        const Bytes left = Bytes(input_).subspan(taken, input_used_ - taken);
+        const Result<std::size_t> body_bytes = decode_frame_size(left.first(frame_header_bytes));
+        if (!body_bytes) return fail_with(last_error_text());
+        if (left.size() < frame_header_bytes + *body_bytes) break;
+        Result<Frame> frame = decode_frame(left.subspan(frame_header_bytes, *body_bytes));
+        if (!frame) return fail_with(last_error_text());
+        taken += frame_header_bytes + *body_bytes;
+        handlers_.on_frame(std::move(*frame));
+    }
+    std::copy(
+        input_.begin() + static_cast<std::ptrdiff_t>(taken),
+        input_.begin() + static_cast<std::ptrdiff_t>(input_used_), input_.begin()
+    );
+    input_used_ -= taken;
+}
+
+void Channel::fail_with(std::string reason) {
+    close();
+    handlers_.on_closed(std::move(reason));
+}
+
+void Channel::close() {
+    watch_.close();
+    output_.clear();
+    output_sent_ = 0;
+}
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Frames over a stream between head and daemon, in the event loop. Whatever carries the stream (a
+/// socket pair here, ssh's pipes or TCP elsewhere) stays below this class.
+#pragma once
+
+#include "launcher/asio.hpp"
+#include "launcher/frame.hpp"
+#include "runtime/base/fd.hpp"
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dlrt::launcher {
+
+class Channel {
+  public:
+    struct Handlers {
+        std::function<void(Frame&&)> on_frame;
+        /// Once: the other side is gone, or sent what is no frame.
+        std::function<void(std::string reason)> on_closed;
+    };
+
+    Channel(asio::io_context& loop, Fd stream, Handlers handlers);
+
+    /// Never blocks; frames leave in order. Without effect once the channel is closed.
+    void send(const Frame& frame);
+    /// Writes what is queued, waiting for the other side if need be.
+    void flush_blocking();
+    void close();
+    [[nodiscard]] bool is_open() const { return watch_.is_open(); }
+
+  private:
+    void read();
+    void take_frames();
+    void flush();
+    void fail_with(std::string reason);
+
+    asio::io_context& loop_;
+    DescriptorWatch watch_;
+    Handlers handlers_;
+    std::vector<std::byte> input_;
+    std::size_t input_used_ = 0;  ///< Bytes of input_ that hold something.
+    std::vector<std::byte> output_;
+    std::size_t output_sent_ = 0;
+    bool is_flush_due_ = false;
+};
+
+}  // namespace dlrt::launcher

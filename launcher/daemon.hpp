@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The daemon: everything that happens on one host of a job. It prepares and starts the ranks of
+/// its host through a keeper, lets them into the job, reads their output, ends them when told to,
+/// and is done when no process of the job is left. Without its head it kills all of them at once.
+///
+/// One thread; no event loop runs before the keeper is forked.
+#pragma once
+
+#include "launcher/process_defaults.hpp"
+#include "runtime/base/fd.hpp"
+
+namespace dlrt::launcher {
+
+/// Serves one job over the stream to the head. Returns the exit status of the process.
+[[nodiscard]] int run_daemon(Fd stream, const ProcessDefaults& defaults);
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// dlrund: the daemon of a host as a program of its own. It is never started by hand: whoever
+/// starts it gives it the stream to the head as descriptor 0, and it serves one job.
+#include "launcher/daemon.hpp"
+#include "launcher/process_defaults.hpp"
+
+#include <cstdio>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace {
+
+bool is_stream_socket(int descriptor) {
+    int type = 0;
+    socklen_t size_bytes = sizeof type;
+    return ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size_bytes) == 0 &&
+           type == SOCK_STREAM;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    using namespace dlrt::launcher;
+    constexpr int usage_status = 125;
+    const ProcessDefaults defaults = capture_process_defaults();
+    fill_standard_descriptors();
+    if (argument_count == 2 && std::string_view(arguments[1]) == "--version") {
+        fmt::print("dlrund {}\n", DLRT_VERSION);
+        return 0;
+    }
+    if (argument_count > 1) {
+        fmt::print(stderr, "dlrund: '{}' is unknown; valid is --version\n", arguments[1]);
+        return usage_status;
+    }
+    if (!is_stream_socket(STDIN_FILENO)) {
+        fmt::print(stderr, "dlrund: is started by dlrun, which gives it a socket as its input\n");
+        return usage_status;
+    }
+    dlrt::Fd stream(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    redirect_to_null(STDIN_FILENO);
+    return run_daemon(std::move(stream), defaults);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the head (dlrun) and a daemon (dlrund) say to each other, as values, and their bytes.
+///
+/// A frame on the stream is a 4-byte length, a 1-byte type and the fields in the order of the
+/// struct. The conversation: HostFacts up, StartJob down, then RankStarted, RankOutput, RankEnded …
+/// up and commands down, until JobEnded. A daemon whose stream ends kills its ranks at once.
+#pragma once
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dlrt::launcher {
+
+inline constexpr std::uint32_t frame_protocol_version = 1;
+inline constexpr std::size_t frame_bytes_max = 64u << 20;
+inline constexpr std::size_t frame_header_bytes = 4;
+
+enum class StreamKind : std::uint8_t { out = 1, err = 2 };
+
+/// Where the ranks of a host read from. All others read /dev/null.
+enum class StdinKind : std::uint8_t {
+    none = 0,
+    descriptor = 1,  ///< One rank gets the daemon's own descriptor 0.
+    forwarded = 2,   ///< One rank gets a pipe that is fed with StdinBytes.
+};
+
+/// Daemon → head, first: what this host offers.
+struct HostFacts {
+    std::uint32_t protocol_version = frame_protocol_version;
+    std::string host_name;
+    std::int32_t pid = 0;
+    std::vector<std::uint32_t> cpus;     ///< Cpus that ranks may be bound to; empty: don't bind.
+    std::uint32_t usable_cpu_count = 1;  ///< How many ranks can run at once.
+    std::uint32_t free_port = 0;         ///< A TCP port that was free a moment ago.
+    friend bool operator==(const HostFacts&, const HostFacts&) = default;
+};
+
+/// What one `:` block of the command line runs.
+struct Program {
+    std::vector<std::string> arguments;
+    std::vector<std::string> environment;  ///< NAME=value; without what a rank's number decides.
+    std::string working_directory;         ///< Absolute.
+    friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// Head → daemon: start your ranks of this job.
+struct StartJob {
+    std::string token;
+    std::uint32_t host_index = 0;
+    std::vector<std::byte> job_map;  ///< encode_job_map().
+    std::vector<Program> programs;   ///< By block.
+    StdinKind stdin_kind = StdinKind::none;
+    std::uint32_t stdin_rank = 0;
+    std::string master_address;  ///< Of rank 0's host, for programs that want one; empty: as
+                                 ///< inherited.
+    std::uint32_t master_port = 0;
+    friend bool operator==(const StartJob&, const StartJob&) = default;
+};
+
+/// Daemon → head: this host can no longer take part; what runs there is being killed.
+struct HostFailed {
+    std::int32_t exit_status = 125;
+    std::string text;
+    friend bool operator==(const HostFailed&, const HostFailed&) = default;
+};
+
+/// Daemon → head: all ranks of this host run their program.
+struct RanksStarted {
+    std::vector<std::int32_t> pids;  ///< By local rank.
+    friend bool operator==(const RanksStarted&, const RanksStarted&) = default;
+};
+
+/// Daemon → head. Bytes are whole lines, but for a line longer than line_bytes_max.
+struct RankOutput {
+    std::uint32_t rank = 0;
+    StreamKind stream = StreamKind::out;
+    std::vector<std::byte> bytes;
+    friend bool operator==(const RankOutput&, const RankOutput&) = default;
+};
+
+/// Head → daemon: so much of that rank's output has left the head.
+struct OutputWritten {
+    std::uint32_t rank = 0;
+    std::uint64_t size_bytes = 0;
+    friend bool operator==(const OutputWritten&, const OutputWritten&) = default;
+};
+
+/// Daemon → head: a rank's process has ended.
+struct RankEnded {
+    std::uint32_t rank = 0;
+    std::int32_t pid = 0;
+    std::int32_t wait_status = 0;  ///< As waitpid() reports it.
+    std::uint64_t lifetime_ns = 0;
+    bool is_unfinalized = false;  ///< It had initialised dlrt and never finalized.
+    friend bool operator==(const RankEnded&, const RankEnded&) = default;
+};
+
+/// Daemon → head: a rank asks for the end of the job.
+struct RankAborted {
+    std::uint32_t rank = 0;
+    std::int32_t pid = 0;
+    std::int32_t code = 1;
+    std::string text;
+    friend bool operator==(const RankAborted&, const RankAborted&) = default;
+};
+
+/// Head → daemon: CONT and this signal to every rank, KILL to everybody after the grace.
+struct Terminate {
+    std::int32_t signal = 15;
+    std::uint64_t grace_ms = 0;
+    friend bool operator==(const Terminate&, const Terminate&) = default;
+};
+
+/// Head → daemon: only pass this signal on.
+struct SignalRanks {
+    std::int32_t signal = 0;
+    friend bool operator==(const SignalRanks&, const SignalRanks&) = default;
+};
+
+/// Head → daemon: stop the ranks and say so with RanksSuspended.
+struct SuspendRanks {
+    friend bool operator==(const SuspendRanks&, const SuspendRanks&) = default;
+};
+struct RanksSuspended {
+    friend bool operator==(const RanksSuspended&, const RanksSuspended&) = default;
+};
+
+/// Head → daemon: input for the rank that reads it; empty at its end.
+struct StdinBytes {
+    std::vector<std::byte> bytes;
+    friend bool operator==(const StdinBytes&, const StdinBytes&) = default;
+};
+/// Daemon → head: so much input has been taken; `is_closed` when nobody will take more.
+struct StdinTaken {
+    std::uint64_t size_bytes = 0;
+    bool is_closed = false;
+    friend bool operator==(const StdinTaken&, const StdinTaken&) = default;
+};
+
+/// Daemon → head: something that the user should read, once.
+struct Notice {
+    std::string text;
+    friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+/// Daemon → head, last: every process of the job on this host is gone and all output has been sent.
+struct JobEnded {
+    friend bool operator==(const JobEnded&, const JobEnded&) = default;
+};
+
+using Frame = std::variant<
+    HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
+    RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
+    Notice, JobEnded>;
+
+/// The whole frame with its length.
+[[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);
+
+/// Length of the body that follows a header. Errors: Errc::wireup when it is beyond
+/// frame_bytes_max.
+[[nodiscard]] Result<std::size_t> decode_frame_size(Bytes header);
+
+/// `body` is what follows the length. Errors: Errc::wireup for any bytes that encode_frame can't
+/// make.
+[[nodiscard]] Result<Frame> decode_frame(Bytes body);
+
+/// For the time before an event loop runs: blocks until the whole frame went out or came in.
+/// Errors: Errc::system; Errc::peer_lost at the end of the stream.
+Status send_frame(int descriptor, const Frame& frame);
+[[nodiscard]] Result<Frame> receive_frame(int descriptor);
+
+}  // namespace dlrt::launcher

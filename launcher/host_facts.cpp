@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/host_facts.hpp"
+
+#include "launcher/usable_cpus.hpp"
+#include "runtime/base/fd.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace dlrt::launcher {
+namespace {
+
+/// A port that the kernel had free a moment ago; 0 if it has none.
+std::uint32_t find_free_port() {
+    const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size_bytes = sizeof address;
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    if (!socket.is_open() || ::bind(socket.get(), generic, size_bytes) != 0 ||
+        ::getsockname(socket.get(), generic, &size_bytes) != 0) {
+        return 0;
+    }
+    return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+std::string local_host_name() {
+    char name[256] = "";
+    if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
+    return name;
+}
+
+HostFacts find_host_facts() {
+    UsableCpus usable = find_usable_cpus();
+    HostFacts facts;
+    facts.host_name = local_host_name();
+    facts.pid = ::getpid();
+    facts.usable_cpu_count = usable.count;
+    if (!usable.is_quota_limited()) facts.cpus = std::move(usable.cpus);
+    facts.free_port = find_free_port();
+    return facts;
+}
+
+}  // namespace dlrt::launcher

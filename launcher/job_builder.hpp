@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From the command line and the caller's surroundings to what a daemon is told. Pure but for the
+/// random numbers of id and token, which the caller makes.
+#pragma once
+
+#include "launcher/frame.hpp"
+#include "launcher/options.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/wireup/job_map.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlrt::launcher {
+
+/// Where and how dlrun was called.
+struct CallerContext {
+    std::vector<std::string> environment;
+    std::string working_directory;  ///< Empty: it has been deleted.
+    StdinKind stdin_kind = StdinKind::none;
+    std::string job_id;
+    std::string token;
+};
+
+struct BuiltJob {
+    StartJob start;
+    JobMap map;
+    std::vector<std::string> warnings;
+};
+
+/// For a job on one host. Errors: Errc::argument with the line to print.
+[[nodiscard]] Result<BuiltJob> build_job(
+    const Options& options, const CallerContext& context, const HostFacts& facts
+);
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Why a job ended, what dlrun says about it, and its exit status. Pure; the first cause in time
+/// wins.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace dlrt::launcher {
+
+enum class CauseKind : std::uint8_t {
+    none,          ///< Every rank ended with 0.
+    rank_exited,   ///< `value` is its exit status, not 0.
+    rank_killed,   ///< `value` is the signal.
+    rank_aborted,  ///< `value` is the code that it gave, `text` its message.
+    host_failed,   ///< `value` is the exit status, `text` says all.
+    timed_out,     ///< `value` is the limit in ms.
+    signalled,     ///< dlrun got the signal `value`.
+    reader_gone,   ///< Whoever read dlrun's output closed it.
+};
+
+struct Cause {
+    CauseKind kind = CauseKind::none;
+    std::int64_t value = 0;
+    std::string text;
+    // Of the rank, where there is one:
+    std::uint32_t rank = 0;
+    std::string host;
+    std::int32_t pid = 0;
+    std::uint64_t lifetime_ns = 0;
+    bool has_dumped_core = false;
+};
+
+/// One that is no rank's.
+[[nodiscard]] Cause make_cause(CauseKind kind, std::int64_t value, std::string text = {});
+
+[[nodiscard]] int exit_status_of(const Cause& cause);
+
+/// One line without "dlrun: "; empty where nothing needs to be said. `terminated_count` is the
+/// number of ranks that dlrun ended because of the cause.
+[[nodiscard]] std::string describe(const Cause& cause, std::uint32_t terminated_count);
+
+/// The cause that a rank's end is, by what waitpid() reported; kind none for exit status 0.
+[[nodiscard]] Cause cause_of_wait_status(int wait_status);
+
+/// "segmentation fault"
+[[nodiscard]] std::string signal_name(int signal);
+
+}  // namespace dlrt::launcher

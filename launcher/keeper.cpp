@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/keeper.hpp"
+
+#include "launcher/descriptors.hpp"
+#include "launcher/process_tree.hpp"
+#include "launcher/rank_process.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/error_text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace dlrt::launcher {
+namespace {
+
+constexpr int kill_pause_ms = 2;
+constexpr std::uint64_t kill_limit_ns = 10'000'000'000;
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+    std::vector<char*> pointers;
+    for (std::string& string : strings) pointers.push_back(string.data());
+    return pointers;
+}
+
+class KeeperProcess {
+  public:
+    KeeperProcess(LaunchPlan& plan, Fd link, Fd child_signals)
+        : plan_(plan),
+          link_(std::move(link)),
+          child_signals_(std::move(child_signals)),
+          pids_(plan.ranks.size(), 0) {}
+
+    /// Until nobody is left below this process.
+    void run();
+
+  private:
+    void start_next();
+    void report(KeeperReport report);
+    /// Returns whether there still are children.
+    bool reap();
+    void obey_commands();
+    void signal_ranks(int signal);
+    void begin_killing();
+    StartResult start(RankPlan& rank);
+
+    LaunchPlan& plan_;
+    Fd link_;
+    Fd child_signals_;
+    std::vector<pid_t> pids_;  ///< By local rank; 0 before its start and after its end.
+    std::size_t next_to_start_ = 0;
+    bool is_killing_ = false;
+    std::uint64_t kill_limit_at_ns_ = 0;
+};
+
+void KeeperProcess::run() {
+    while (true) {
+        const bool has_more = !is_killing_ && next_to_start_ < plan_.ranks.size();
+        if (has_more) start_next();
+        if (!reap() && (is_killing_ || next_to_start_ == plan_.ranks.size())) return;
+        if (is_killing_) {
+            kill_descendants(::getpid());
+            if (monotonic_ns() > kill_limit_at_ns_) return;
+        }
+        pollfd entries[] = {{link_.get(), POLLIN, 0}, {child_signals_.get(), POLLIN, 0}};
+        const int timeout_ms = has_more ? 0 : is_killing_ ? kill_pause_ms : -1;
+        // Once the daemon is gone its end would be readable for ever.
+        entries[0].fd = link_.is_open() ? link_.get() : -1;
+        ::poll(entries, 2, timeout_ms);
+        if (entries[0].revents != 0) obey_commands();
+        if (entries[1].revents != 0) {
+            signalfd_siginfo ignored;
+            static_cast<void>(::read(child_signals_.get(), &ignored, sizeof ignored));
+        }
+    }
+}
+
+void KeeperProcess::report(KeeperReport report) {
+    report.time_ns = monotonic_ns();
+    if (link_.is_open()) ::send(link_.get(), &report, sizeof report, MSG_NOSIGNAL);
+}
+
+StartResult KeeperProcess::start(RankPlan& rank) {
+    PreparedProgram& program = plan_.programs[rank.program_index];
+    std::vector<char*> arguments = pointers_to(program.arguments);
+    arguments.push_back(nullptr);
+    char shell[] = "/bin/sh";
+    std::vector<char*> shell_arguments = {shell, program.path.data()};
+    shell_arguments.insert(shell_arguments.end(), arguments.begin() + 1, arguments.end());
+    std::vector<char*> environment = pointers_to(rank.identity);
+    const std::vector<char*> inherited = pointers_to(program.environment);
+    environment.insert(environment.end(), inherited.begin(), inherited.end());
+    environment.push_back(nullptr);
+
+    RankStart start;
+    start.path = program.path.c_str();
+    start.arguments = arguments.data();
+    start.shell_arguments = shell_arguments.data();
+    start.environment = environment.data();
+    start.working_directory = program.working_directory.c_str();
+    const int input = rank.takes_own_stdin          ? STDIN_FILENO
+                      : rank.stdin_source.is_open() ? rank.stdin_source.get()
+                                                    : plan_.null_device.get();
+    start.standard_descriptors = {input, rank.output.get(), rank.error_output.get()};
+    start.passed_descriptors = {rank.control.get(), plan_.job_map, plan_.segment, rank.doorbell};
+    start.first_target = plan_.first_descriptor;
+    start.defaults = &plan_.defaults;
+    std::vector<cpu_set_t> cpus;
+    if (!rank.cpus.empty()) {
+        cpus.resize(*std::ranges::max_element(rank.cpus) / CPU_SETSIZE + 1);
+        start.cpus = cpus.data();
+        start.cpus_size_bytes = cpus.size() * sizeof(cpu_set_t);
+        for (const std::uint32_t cpu : rank.cpus) {
+            CPU_SET_S(cpu, start.cpus_size_bytes, cpus.data());
+        }
+    }
+    return start_rank(start);
+}
+
+void KeeperProcess::start_next() {
+    const auto local_rank = static_cast<std::uint32_t>(next_to_start_++);
+    RankPlan& rank = plan_.ranks[local_rank];
+    const StartResult result = start(rank);
+    if (result.pid < 0) {
+        report(
+            {KeeperReport::Kind::not_started, local_rank, 0, result.error,
+             static_cast<std::uint32_t>(result.stage)}
+        );
+        begin_killing();
+        return;
+    }
+    pids_[local_rank] = result.pid;
+    report({KeeperReport::Kind::started, local_rank, result.pid});
+    // The rank has its own now, and the ends of pipes are seen only when nobody else holds them.
+    rank.output.reset();
+    rank.error_output.reset();
+    rank.control.reset();
+    rank.stdin_source.reset();
+    if (rank.takes_own_stdin) redirect_to_null(STDIN_FILENO);
+}
+
+bool KeeperProcess::reap() {
+    int wait_status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
+        const auto found = std::ranges::find(pids_, pid);
+        if (found == pids_.end()) continue;
+        *found = 0;
+        const auto local_rank = static_cast<std::uint32_t>(found - pids_.begin());
+        report({KeeperReport::Kind::ended, local_rank, pid, wait_status});
+    }
+    return pid == 0;
+}
+
+void KeeperProcess::obey_commands() {
+    KeeperCommand command;
+    while (true) {
+        const ssize_t got = ::recv(link_.get(), &command, sizeof command, MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (got != static_cast<ssize_t>(sizeof command)) {
+            link_.reset();
+            begin_killing();
+            return;
+        }
+        if (command.kind == KeeperCommand::Kind::kill_all) {
+            begin_killing();
+        } else {
+            signal_ranks(command.signal);
+            report({KeeperReport::Kind::signalled, 0, 0, command.signal});
+        }
+    }
+}
+
+void KeeperProcess::signal_ranks(int signal) {
+    for (const pid_t pid : pids_) {
+        if (pid > 0) ::kill(-pid, signal);
+    }
+}
+
+void KeeperProcess::begin_killing() {
+    if (is_killing_) return;
+    is_killing_ = true;
+    kill_limit_at_ns_ = monotonic_ns() + kill_limit_ns;
+}
+
+/// Descriptors that the keeper needs; the daemon's ends of pipes must not stay open here.
+std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
+    std::vector<int> needed = {STDIN_FILENO,           STDERR_FILENO, link.get(),
+                               plan.null_device.get(), plan.job_map,  plan.segment};
+    for (const RankPlan& rank : plan.ranks) {
+        for (const int descriptor :
+             {rank.stdin_source.get(), rank.output.get(), rank.error_output.get(),
+              rank.control.get(), rank.doorbell}) {
+            needed.push_back(descriptor);
+        }
+    }
+    return needed;
+}
+
+[[noreturn]] void be_keeper(LaunchPlan& plan, Fd link) {
+    ::prctl(PR_SET_NAME, "dlrt-keeper");
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigset_t all;
+    ::sigfillset(&all);
+    // A signal meant to end the keeper must still do so.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigdelset(&all, signal);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    close_descriptors_except(needed_descriptors(plan, link));
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    Fd child_signals(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    KeeperProcess(plan, std::move(link), std::move(child_signals)).run();
+    ::_exit(0);
+}
+
+}  // namespace
+
+Result<Keeper> fork_keeper(LaunchPlan& plan) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        return fail_errno(errno, "cannot make a socket pair");
+    }
+    Fd daemon_side(ends[0]);
+    Fd keeper_side(ends[1]);
+    const pid_t pid = ::fork();
+    if (pid < 0) return fail_errno(errno, "cannot start the keeper");
+    if (pid == 0) {
+        daemon_side.reset();
+        be_keeper(plan, std::move(keeper_side));
+    }
+    return Keeper{pid, std::move(daemon_side)};
+}
+
+}  // namespace dlrt::launcher

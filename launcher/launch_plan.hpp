@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Everything that the ranks of one host need, made before the first of them is started: programs
+/// found, folders checked, descriptors opened, segment and map created. What is wrong shows here,
+/// while nothing runs yet. The keeper, forked afterwards, only executes the plan.
+#pragma once
+
+#include "launcher/frame.hpp"
+#include "launcher/process_defaults.hpp"
+#include "runtime/base/fd.hpp"
+#include "runtime/wireup/host_segment.hpp"
+#include "runtime/wireup/job_map.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <variant>
+#include <vector>
+
+namespace dlrt::launcher {
+
+/// One block's program, ready to be executed.
+struct PreparedProgram {
+    std::string path;
+    std::string name;  ///< As the user wrote it.
+    std::string working_directory;
+    std::vector<std::string> arguments;
+    std::vector<std::string> environment;
+};
+
+/// What the keeper starts one rank with. It closes the descriptors once the rank has them.
+struct RankPlan {
+    std::uint32_t rank = 0;
+    std::size_t program_index = 0;
+    std::vector<std::string> identity;  ///< NAME=value beside the program's environment.
+    std::vector<std::uint32_t> cpus;
+    Fd stdin_source;  ///< Not open: /dev/null, or descriptor 0 when takes_own_stdin.
+    bool takes_own_stdin = false;
+    Fd output;
+    Fd error_output;
+    Fd control;
+    int doorbell = -1;  ///< Owned by the daemon, inherited by the keeper.
+};
+
+struct LaunchPlan {
+    ProcessDefaults defaults;
+    std::vector<PreparedProgram> programs;
+    std::vector<RankPlan> ranks;  ///< By local rank.
+    Fd null_device;
+    int job_map = -1;
+    int segment = -1;
+    int first_descriptor = 100;
+};
+
+/// The daemon's side of one rank.
+struct RankEnds {
+    std::uint32_t rank = 0;
+    Fd output;
+    Fd error_output;
+    Fd control;
+    Fd doorbell;
+    Fd stdin_target;  ///< Open only where input is forwarded.
+    ino_t output_pipe = 0;
+    ino_t error_pipe = 0;
+};
+
+struct PreparedJob {
+    JobMap map;
+    std::uint32_t host_index = 0;
+    std::string token;
+    std::string daemon_socket_name;
+    Fd map_file;
+    HostSegment segment;
+    std::vector<RankEnds> ends;  ///< By local rank.
+    LaunchPlan plan;
+};
+
+/// Of the job on this user's host, without the leading zero byte.
+[[nodiscard]] std::string daemon_socket_name(std::string_view job_id);
+[[nodiscard]] std::string status_socket_name(std::string_view job_id);
+
+[[nodiscard]] std::variant<PreparedJob, HostFailed> prepare_job(
+    StartJob job, const ProcessDefaults& defaults
+);
+
+}  // namespace dlrt::launcher

@@ -98,7 +98,7 @@ def outside_problem(mine, path, header):
 
 def problem(root, path, quote, header):
     mine = part_of(path)
-    if header in ("dlrt.h", "dlrt.hpp"):
+    if (root / "runtime/include" / header).is_file():
         header = "runtime/include/" + header
     elif quote == "<" or not (root / header).is_file():
         if quote == '"' and mine is not None:

@@ -30,7 +30,7 @@ class Packages(PlantedTree):
         self.stand_in("id", f"echo {user}")
         self.stand_in("apt-get", f'echo "$@" >> {self.root}/apt.log')
         if sudo:
-            self.stand_in("sudo", f'echo sudo >> {self.root}/apt.log\n[ "$1" = -n ] && exit 0\n"$@"')
+            self.stand_in("sudo", '[ "$1" = -n ] && exit 0\n"$@"')
 
     def need(self, *parts):
         script = f". {TOOLS}/packages.sh; need_packages {' '.join(parts)}; echo went on"

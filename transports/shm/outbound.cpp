@@ -47,9 +47,16 @@ void Outbound::use_ring(std::uint32_t has_moved) {
 }
 
 void Outbound::refresh() {
+    take_credit(record_->credit.load(std::memory_order_acquire));
+}
+
+void Outbound::refresh_for_payload() {
+    take_credit(copy_choice.load_timed(record_->credit));
+}
+
+void Outbound::take_credit(std::uint64_t credit) {
     // Partner: the release store in Inbound::publish_credit. What it says has been read by the
     // peer.
-    const std::uint64_t credit = record_->credit.load(std::memory_order_acquire);
     const auto consumed = static_cast<std::uint32_t>(credit);
     const auto released = static_cast<std::uint32_t>(credit >> 32);
     DLRT_ASSERT(consumed - consumed_ <= sent_ - consumed_);
@@ -94,7 +101,7 @@ std::byte* Outbound::find_payload_space(std::uint32_t size) {
             }
             return payload_ + payload_position_ % ring_bytes;
         }
-        refresh();
+        refresh_for_payload();
     }
 }
 

@@ -51,6 +51,8 @@ class Outbound {
 
     /// Takes in what the receiver has published.
     void refresh();
+    /// The same before a payload is copied: learns how to copy it.
+    void refresh_for_payload();
     /// True when the line that was published as the n-th (sent() right after it) has been released.
     [[nodiscard]] bool is_released(std::uint32_t nth) const {
         return static_cast<std::int32_t>(consumed_ - nth) >= 0;
@@ -62,6 +64,7 @@ class Outbound {
 
   private:
     [[nodiscard]] Line* claim_slowly();
+    void take_credit(std::uint64_t credit);
     void use_ring(std::uint32_t has_moved);
 
     Line* lines_ = nullptr;

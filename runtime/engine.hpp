@@ -28,6 +28,7 @@
 namespace dlrt {
 
 class EngineState;
+class FlightRecorder;
 
 enum class ThreadMode : std::uint8_t { single, multiple };
 enum class SendMode : std::uint8_t { standard, synchronous };
@@ -76,6 +77,8 @@ class DLRT_CORE Engine {
         std::vector<PeerRoute> routes;               ///< By world rank.
         std::vector<WorldRank> world_rank_of_local;  ///< By local rank: names departed ranks.
         WaitBudget wait_budget;
+        /// Its current record is stamped when a wait stops spinning. Not owned; may be null.
+        FlightRecorder* flight_recorder = nullptr;
     };
     explicit Engine(Options options);
     ~Engine();
@@ -132,6 +135,12 @@ class DLRT_CORE Engine {
     /// Called when a communicator goes away: unexpected messages of its contexts are dropped and
     /// counted.
     [[nodiscard]] std::uint64_t drop_context(ContextId context);
+
+    /// Whether messages of this rank are not handed over yet: sends that aren't complete (released
+    /// ones too), and what transports were too busy for. Finalize waits until there are none.
+    [[nodiscard]] bool has_outgoing() const;
+    /// Bytes that messages without a receive occupy now.
+    [[nodiscard]] std::uint64_t unexpected_bytes() const;
 
   private:
     std::unique_ptr<EngineState> state_;

@@ -37,4 +37,7 @@ struct Request;  // Engine-private layout in request_state.hpp; the three questi
 /// REQUIRES: is_complete(request). For a persistent request: of its last round.
 [[nodiscard]] DLRT_CORE MessageStatus status_of(const Request& request);
 
+/// As status_of().error, and explains it as the calling thread's last error text.
+DLRT_CORE Status outcome_of(const Request& request);
+
 }  // namespace dlrt

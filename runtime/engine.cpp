@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The calls of the engine: each takes the lock, starts something, and perhaps waits.
+#include "runtime/engine.hpp"
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/engine_state.hpp"
+
+#include <algorithm>
+
+namespace dlrt {
+namespace {
+
+bool is_done(void* request) {
+    return is_complete(*static_cast<const Request*>(request));
+}
+
+void wait_for(EngineState& state, Request& request) {
+    state.waiter.wait({is_done, &request});
+    request.is_started = false;
+}
+
+/// Ends a blocking operation: its outcome, and the request goes back.
+Status finish(EngineState& state, Request& request) {
+    const Status outcome = request.error == 0 ? Status{} : outcome_of(request);
+    state.requests.release(request);
+    return outcome;
+}
+
+MatchKey key_of(const Route& from) {
+    return {from.context, from.peer, from.tag};
+}
+
+MessageStatus status_of(const MatchedMessage& message) {
+    MessageStatus status;
+    status.source = message.key.source;
+    status.tag = message.key.tag;
+    status.size_bytes = message.size_bytes;
+    return status;
+}
+
+enum class Take : std::uint8_t { no, yes };
+
+/// A probe in flight. True once there is a message, or can't be one any more.
+struct Probe {
+    EngineState* state;
+    MatchKey key;
+    Take take;
+    MatchedMessage* found = nullptr;
+    bool is_lost = false;
+
+    bool look() {
+        if (found != nullptr) return true;
+        UnexpectedMessage* const message = take == Take::yes ? state->matcher.take_unexpected(key)
+                                                             : state->matcher.find_unexpected(key);
+        found = static_cast<MatchedMessage*>(message);
+        is_lost = found == nullptr && state->has_departed(key.source);
+        return found != nullptr || is_lost;
+    }
+    static bool is_over(void* probe) { return static_cast<Probe*>(probe)->look(); }
+
+    void fill(MessageStatus& status) const {
+        if (found != nullptr) status = status_of(*found);
+        if (!is_lost) return;
+        status = {};
+        status.error = fail(
+            Errc::peer_lost,
+            "probe of world rank {}, tag {}: that rank has ended without finalizing", key.source,
+            key.tag
+        );
+    }
+};
+
+struct RequestSpan {
+    std::span<Request* const> requests;
+    std::size_t done_count = 0;
+
+    static bool are_all_done(void* self) {
+        auto& span = *static_cast<RequestSpan*>(self);
+        const std::size_t count = span.requests.size();
+        while (span.done_count < count) {
+            const Request* const request = span.requests[span.done_count];
+            if (request != nullptr && !is_complete(*request)) return false;
+            ++span.done_count;
+        }
+        return true;
+    }
+
+    static bool is_any_done(void* self) {
+        bool has_active = false;
+        for (const Request* request : static_cast<RequestSpan*>(self)->requests) {
+            if (request == nullptr || !is_active(*request)) continue;
+            if (is_complete(*request)) return true;
+            has_active = true;
+        }
+        return !has_active;
+    }
+};
+
+}  // namespace
+
+Engine::Engine(Options options) : state_(std::make_unique<EngineState>(std::move(options))) {
+}
+
+Engine::~Engine() = default;
+
+void Engine::set_thread_mode(ThreadMode mode) {
+    state_->waiter.set_thread_mode(mode);
+}
+
+Status Engine::send(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    if (state_->try_send_eager(mode, to, buffer)) return {};
+    Request& request = state_->make_send(mode, to, buffer);
+    state_->start(request);
+    wait_for(*state_, request);
+    return finish(*state_, request);
+}
+
+Status Engine::recv(const Route& from, const Buffer& buffer, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_receive(from, buffer);
+    state_->start(request);
+    wait_for(*state_, request);
+    status = dlrt::status_of(request);
+    return finish(*state_, request);
+}
+
+Status Engine::sendrecv(
+    const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target,
+    MessageStatus& status
+) {
+    const EngineLock lock(state_->waiter);
+    Request& receive = state_->make_receive(from, target);
+    state_->start(receive);
+    Status sent;
+    if (!state_->try_send_eager(SendMode::standard, to, source)) {
+        Request& send = state_->make_send(SendMode::standard, to, source);
+        state_->start(send);
+        wait_for(*state_, send);
+        sent = finish(*state_, send);
+    }
+    wait_for(*state_, receive);
+    status = dlrt::status_of(receive);
+    const Status received = finish(*state_, receive);
+    return received.ok() ? sent : received;
+}
+
+Request* Engine::isend(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_send(mode, to, buffer);
+    state_->start(request);
+    return &request;
+}
+
+Request* Engine::irecv(const Route& from, const Buffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_receive(from, buffer);
+    state_->start(request);
+    return &request;
+}
+
+Request* Engine::send_init(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_send(mode, to, buffer);
+    request.persistence = Persistence::persistent;
+    return &request;
+}
+
+Request* Engine::recv_init(const Route& from, const Buffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_receive(from, buffer);
+    request.persistence = Persistence::persistent;
+    return &request;
+}
+
+Status Engine::start(Request* request) {
+    const EngineLock lock(state_->waiter);
+    if (!is_persistent(*request))
+        return fail(Errc::request, "start: the request is not persistent");
+    if (is_active(*request)) return fail(Errc::request, "start: the request is active already");
+    state_->start(*request);
+    return {};
+}
+
+bool Engine::test(Request* request) {
+    if (!is_complete(*request)) {
+        const EngineLock lock(state_->waiter);
+        state_->progress();
+        if (!is_complete(*request)) return false;
+    }
+    request->is_started = false;
+    return true;
+}
+
+void Engine::wait(Request* request) {
+    if (!is_complete(*request)) {
+        const EngineLock lock(state_->waiter);
+        state_->waiter.wait({is_done, request});
+    }
+    request->is_started = false;
+}
+
+void Engine::wait_any(std::span<Request* const> requests) {
+    RequestSpan span{requests};
+    if (RequestSpan::is_any_done(&span)) return;
+    const EngineLock lock(state_->waiter);
+    state_->waiter.wait({RequestSpan::is_any_done, &span});
+}
+
+void Engine::wait_all(std::span<Request* const> requests) {
+    RequestSpan span{requests};
+    if (!RequestSpan::are_all_done(&span)) {
+        const EngineLock lock(state_->waiter);
+        state_->waiter.wait({RequestSpan::are_all_done, &span});
+    }
+    for (Request* request : requests) {
+        if (request != nullptr) request->is_started = false;
+    }
+}
+
+void Engine::wait_until(const std::function<bool()>& done) {
+    struct Question {
+        const std::function<bool()>* done;
+        static bool is_true(void* self) { return (*static_cast<Question*>(self)->done)(); }
+    };
+    Question question{&done};
+    const EngineLock lock(state_->waiter);
+    state_->waiter.wait({Question::is_true, &question, Condition::Asked::by_its_thread});
+}
+
+Status Engine::cancel(Request* request) {
+    const EngineLock lock(state_->waiter);
+    if (request->kind != RequestKind::receive) {
+        return fail(
+            Errc::unsupported, "cancel: a send can't be cancelled; it ends when it is received"
+        );
+    }
+    if (request->stage != Stage::posted) return {};
+    request->is_cancelled = true;
+    state_->fail_request(*request, Errc::ok);
+    return {};
+}
+
+void Engine::release(Request* request) {
+    const EngineLock lock(state_->waiter);
+    if (is_complete(*request)) {
+        state_->requests.release(*request);
+    } else {
+        request->is_released = true;
+    }
+}
+
+bool Engine::iprobe(const Route& from, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    state_->progress();
+    Probe probe{state_.get(), key_of(from), Take::no};
+    if (!probe.look()) return false;
+    probe.fill(status);
+    return true;
+}
+
+void Engine::probe(const Route& from, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    Probe probe{state_.get(), key_of(from), Take::no};
+    state_->waiter.wait({Probe::is_over, &probe});
+    probe.fill(status);
+}
+
+MatchedMessage* Engine::improbe(const Route& from, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    state_->progress();
+    Probe probe{state_.get(), key_of(from), Take::yes};
+    if (!probe.look()) return nullptr;
+    probe.fill(status);
+    return probe.found;
+}
+
+MatchedMessage* Engine::mprobe(const Route& from, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    Probe probe{state_.get(), key_of(from), Take::yes};
+    state_->waiter.wait({Probe::is_over, &probe});
+    probe.fill(status);
+    return probe.found;
+}
+
+Request* Engine::imrecv(MatchedMessage* message, const Buffer& buffer) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_receive({}, buffer);
+    request.is_started = true;
+    state_->receive_matched(request, *message);
+    return &request;
+}
+
+Status Engine::mrecv(MatchedMessage* message, const Buffer& buffer, MessageStatus& status) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_receive({}, buffer);
+    state_->receive_matched(request, *message);
+    wait_for(*state_, request);
+    status = dlrt::status_of(request);
+    return finish(*state_, request);
+}
+
+bool Engine::progress() {
+    const EngineLock lock(state_->waiter);
+    return state_->progress();
+}
+
+std::uint64_t Engine::drop_context(ContextId context) {
+    const EngineLock lock(state_->waiter);
+    return state_->drop_context(context);
+}
+
+bool Engine::has_outgoing() const {
+    const EngineLock lock(state_->waiter);
+    return state_->has_outgoing();
+}
+
+std::uint64_t Engine::unexpected_bytes() const {
+    const EngineLock lock(state_->waiter);
+    return state_->store.used_bytes();
+}
+
+}  // namespace dlrt

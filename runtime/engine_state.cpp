@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Progress, completion and failure: what the two halves of the protocols share.
+#include "runtime/engine_state.hpp"
+
+#include <algorithm>
+
+namespace dlrt {
+
+EngineState::EngineState(Engine::Options options)
+    : waiter(*this, options),
+      rank_(options.rank),
+      segment_(options.segment),
+      world_rank_of_local_(std::move(options.world_rank_of_local)),
+      shares_core_(options.wait_budget.spin_rounds == 0) {
+    for (auto& endpoint : options.endpoints) {
+        slots_.emplace_back().endpoint = std::move(endpoint);
+    }
+    open_peers(options);
+}
+
+void EngineState::open_peers(const Engine::Options& options) {
+    peers_.resize(options.routes.size());
+    for (EndpointSlot& slot : slots_) slot.is_self_only = true;
+    for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+        const Engine::PeerRoute& route = options.routes[rank];
+        EndpointSlot& slot = slots_[route.endpoint];
+        const Capabilities& capabilities = slot.endpoint->capabilities();
+        Peer& peer = peers_[rank];
+        peer.endpoint = slot.endpoint.get();
+        peer.slot = &slot;
+        peer.index = route.index;
+        peer.rank = static_cast<WorldRank>(rank);
+        peer.eager_bytes_max = std::min(capabilities.eager_bytes_max, eager_size_limit_bytes);
+        peer.credit_bytes = eager_credit_bytes;
+        peer.can_read = capabilities.can_get;
+        if (peer.rank != rank_) slot.is_self_only = false;
+        const auto index = static_cast<std::size_t>(route.index);
+        if (slot.rank_of_index.size() <= index) slot.rank_of_index.resize(index + 1, no_rank);
+        slot.rank_of_index[index] = peer.rank;
+    }
+}
+
+bool EngineState::progress() {
+    bool has_moved = false;
+    for (EndpointSlot& slot : slots_) {
+        if (slot.is_self_only && !slot.was_posted) continue;
+        const std::size_t count = slot.endpoint->poll(arrivals_);
+        for (std::size_t i = 0; i < count; ++i) dispatch(slot, arrivals_[i]);
+        has_moved = has_moved || count != 0;
+        if (count == 0) slot.was_posted = false;
+        if (slot.pending_posts != 0) has_moved = take_completions(slot) || has_moved;
+    }
+    if (!backlogged_.empty()) has_moved = advance_backlog() || has_moved;
+    if (!streaming_.is_empty()) has_moved = advance_streams() || has_moved;
+    if (!reading_.is_empty()) has_moved = advance_reads() || has_moved;
+    return has_moved;
+}
+
+bool EngineState::take_completions(EndpointSlot& slot) {
+    std::array<Completion, batch> completions;
+    const std::size_t count = slot.endpoint->poll_completions(completions);
+    slot.pending_posts -= static_cast<std::uint32_t>(count);
+    for (std::size_t i = 0; i < count; ++i) post_done(completions[i]);
+    return count != 0;
+}
+
+bool EngineState::has_arrivals() {
+    if (segment_ != nullptr) {
+        // Pairs with raise_abort() and mark_departed(), which ring after they have stored.
+        if (segment_->header().departures.load(std::memory_order_acquire) != departures_seen_) {
+            return true;
+        }
+        if (!has_seen_abort_ &&
+            segment_->abort_cell().raised.load(std::memory_order_acquire) != 0) {
+            return true;
+        }
+    }
+    return std::any_of(slots_.begin(), slots_.end(), [](EndpointSlot& slot) {
+        return slot.endpoint->has_work();
+    });
+}
+
+bool EngineState::has_unfinished_posts() const {
+    return !backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty();
+}
+
+void EngineState::start(Request& request) {
+    request.is_started = true;
+    request.is_cancelled = false;
+    request.error = 0;
+    if (request.kind == RequestKind::receive) {
+        request.message_bytes = 0;
+        request.found_source = no_rank;
+        request.found_tag = any_tag;
+        start_receive(request);
+    } else {
+        start_send(request);
+    }
+}
+
+void EngineState::complete(Request& request, Errc error) {
+    if (request.kind != RequestKind::receive) {
+        --active_sends_;
+        if (request.stage >= Stage::announced) --peer_of(request.key.source).rendezvous_sends;
+    }
+    request.stage = Stage::idle;
+    request.error = static_cast<std::uint8_t>(error);
+    waiter.note_event();
+    // Pairs with is_complete(), which other threads call without the lock.
+    request.is_done.store(true, std::memory_order_release);
+    if (request.is_released) requests.release(request);
+}
+
+void EngineState::fail_request(Request& request, Errc error) {
+    switch (request.stage) {
+        case Stage::posted:
+            matcher.remove(request);
+            break;
+        case Stage::backlog:
+            peer_of(request.key.source).sends.remove(request);
+            break;
+        case Stage::streaming:
+            streaming_.remove(request);
+            break;
+        case Stage::reading:
+            reading_.remove(request);
+            break;
+        case Stage::idle:
+        case Stage::announced:
+        case Stage::draining:
+        case Stage::filling:
+            break;
+    }
+    complete(request, error);
+}
+
+void EngineState::fail_those_who_need(WorldRank rank, Errc error) {
+    requests.for_each([&](Request& request) {
+        if (request.stage == Stage::idle) return;
+        const bool is_matched = request.stage == Stage::reading || request.stage == Stage::filling;
+        const WorldRank needed = is_matched ? request.found_source : request.key.source;
+        if (rank == any_source || needed == rank) fail_request(request, error);
+    });
+}
+
+void EngineState::check_world() {
+    if (segment_ == nullptr) return;
+    if (segment_->abort_cell().raised.load(std::memory_order_acquire) != 0) {
+        has_seen_abort_ = true;
+        fail_those_who_need(any_source, Errc::aborted);
+    }
+    // Pairs with mark_departed(): who is counted is marked.
+    const std::uint32_t departures = segment_->header().departures.load(std::memory_order_acquire);
+    if (departures == 0) return;
+    departures_seen_ = departures;
+    // What the departed sent before is there already; it must be taken before anybody is failed.
+    for (int round = 0; round < 1000 && progress();) ++round;
+    for (std::size_t local = 0; local < world_rank_of_local_.size(); ++local) {
+        const LifeCell& cell = segment_->life(static_cast<std::uint32_t>(local));
+        const auto life = static_cast<RankLife>(cell.life.load(std::memory_order_acquire));
+        if (life != RankLife::departed) continue;
+        const WorldRank rank = world_rank_of_local_[local];
+        if (rank == rank_) continue;
+        peer_of(rank).has_departed = true;
+        fail_those_who_need(rank, Errc::peer_lost);
+    }
+}
+
+}  // namespace dlrt

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is behind the Engine: its data, and the protocols that move a message. Private to
+/// runtime/engine*.cpp, protocol_*.cpp and waiter.cpp.
+///
+/// Thread: one at a time; with ThreadMode::multiple, who holds the Waiter's lock.
+#pragma once
+
+#include "runtime/engine.hpp"
+#include "runtime/match.hpp"
+#include "runtime/message_store.hpp"
+#include "runtime/peer_table.hpp"
+#include "runtime/request_state.hpp"
+#include "runtime/waiter.hpp"
+#include "runtime/wire_header.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace dlrt {
+
+class EngineState final : public Progress {
+  public:
+    explicit EngineState(Engine::Options options);
+
+    // ---- protocol_send.cpp ----
+
+    /// The short path: posts a small message without a request. False when it must take the long
+    /// one.
+    [[nodiscard]] bool try_send_eager(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    [[nodiscard]] Request& make_send(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    void start_send(Request& request);
+    /// Posts what transports were too busy for. Returns whether anything went.
+    bool advance_backlog();
+    /// Posts pieces of the messages being streamed. Returns whether anything went.
+    bool advance_streams();
+    /// Posts a control message now or, when the transport is busy, later.
+    void send_control(Peer& peer, MessageHeader header, Bytes body);
+
+    // ---- protocol_receive.cpp ----
+
+    [[nodiscard]] Request& make_receive(const Route& from, const Buffer& buffer);
+    void start_receive(Request& request);
+    /// Receives into the request what a probe has taken out, and frees it.
+    void receive_matched(Request& request, MatchedMessage& message);
+    /// Reads the next slice of a message out of a sender's memory. Returns whether anything moved.
+    bool advance_reads();
+    /// Drops the messages of a context that nobody will receive; returns how many.
+    std::uint64_t drop_context(ContextId context);
+
+    // ---- engine_state.cpp ----
+
+    bool progress() override;
+    [[nodiscard]] bool has_arrivals() override;
+    [[nodiscard]] bool has_unfinished_posts() const override;
+    void check_world() override;
+
+    void start(Request& request);
+    /// Ends a round of the operation; afterwards the request may be gone if it had been released.
+    void complete(Request& request, Errc error);
+    /// Takes an active request out of wherever it is and ends it with an error that all can read.
+    void fail_request(Request& request, Errc error);
+    [[nodiscard]] bool has_departed(WorldRank rank) const {
+        return rank >= 0 && peer_of(rank).has_departed;
+    }
+    /// Messages to others that are not handed over yet.
+    [[nodiscard]] bool has_outgoing() const { return active_sends_ != 0 || !backlogged_.empty(); }
+
+    [[nodiscard]] Peer& peer_of(WorldRank rank) { return peers_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Peer& peer_of(WorldRank rank) const {
+        return peers_[static_cast<std::size_t>(rank)];
+    }
+
+    Matcher matcher;
+    RequestPool requests;
+    MessageStore store;
+    Waiter waiter;
+
+  private:
+    enum class Posted : std::uint8_t { yes, busy };
+
+    // protocol_send.cpp
+    Posted post_send(Peer& peer, Request& request);
+    Posted post_announcement(Peer& peer, Request& request);
+    [[nodiscard]] Bytes data_of(const Request& request, std::uint64_t begin, std::uint64_t size);
+    void on_cts(Bytes payload, RequestToken token);
+    void on_fin(RequestToken token);
+    bool stream(Request& request);
+    void add_to_backlog(Peer& peer);
+    bool flush(Peer& peer);
+    void finish_post(Request& request);
+    void post_done(const Completion& completion);
+
+    // protocol_receive.cpp
+    void dispatch(EndpointSlot& slot, const Arrival& arrival);
+    void on_eager(Peer& peer, const Arrival& arrival);
+    void on_rts(Peer& peer, const Arrival& arrival);
+    void on_fragment(const Arrival& arrival);
+    void take_eager(Request& request, const MatchKey& found, Bytes payload);
+    void take_announced(Request& request, const MatchKey& found, const RtsBody& body);
+    void ask_for_stream(Peer& peer, Request& request);
+    void finish_read(Request& request);
+    void give_credit(Peer& peer, std::uint64_t size_bytes);
+    void place(Request& request, std::uint64_t begin, Bytes payload);
+    [[nodiscard]] Traffic traffic_with(const Peer& peer) const;
+
+    // engine_state.cpp
+    void open_peers(const Engine::Options& options);
+    bool take_completions(EndpointSlot& slot);
+    void fail_those_who_need(WorldRank rank, Errc error);
+
+    static constexpr std::size_t batch = 32;
+
+    std::vector<EndpointSlot> slots_;
+    std::vector<Peer> peers_;  ///< By world rank.
+    std::vector<Peer*> backlogged_;
+    RequestList streaming_;
+    RequestList reading_;
+    std::vector<std::byte> scratch_;  ///< Packed data on its way to a transport.
+    struct HeldScratch {
+        RequestToken owner;
+        std::vector<std::byte> bytes;
+    };
+    std::vector<HeldScratch> held_scratch_;  ///< Packed data that pending posts still use.
+    std::uint64_t active_sends_ = 0;
+    std::array<Arrival, batch> arrivals_;
+    WorldRank rank_;
+    HostSegment* segment_;
+    std::vector<WorldRank> world_rank_of_local_;
+    bool shares_core_;
+    std::uint32_t departures_seen_ = 0;
+    bool has_seen_abort_ = false;
+};
+
+}  // namespace dlrt

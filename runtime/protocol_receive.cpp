@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The receiver's half of the protocols: what arrives is matched and goes straight to the user's
+/// buffer; for a message that was only announced, the receiver chooses how its data comes.
+#include "runtime/engine_state.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlrt {
+namespace {
+
+/// Bytes read out of a sender's memory per round of progress: about 0.1 ms.
+constexpr std::uint64_t read_slice_bytes = 2u << 20;
+/// Credit goes back when that much is owed.
+constexpr std::uint64_t credit_batch_bytes = eager_credit_bytes / 4;
+
+}  // namespace
+
+Request& EngineState::make_receive(const Route& from, const Buffer& buffer) {
+    const Layout& layout = **buffer.layout;
+    Request& request = requests.acquire();
+    request.key = {from.context, from.peer, from.tag};
+    request.kind = RequestKind::receive;
+    request.persistence = Persistence::once;
+    request.address = static_cast<std::byte*>(buffer.address);
+    request.capacity_bytes = layout.size_bytes() * buffer.count;
+    if (layout.is_contiguous()) {
+        request.address += layout.true_lower_bound_bytes();
+    } else {
+        request.extra = *buffer.layout;
+    }
+    return request;
+}
+
+void EngineState::start_receive(Request& request) {
+    request.is_done.store(false, std::memory_order_relaxed);
+    if (UnexpectedMessage* const waiting = matcher.take_unexpected(request.key);
+        waiting != nullptr) {
+        receive_matched(request, *static_cast<MatchedMessage*>(waiting));
+        return;
+    }
+    request.stage = Stage::posted;
+    matcher.post(request);
+}
+
+void EngineState::receive_matched(Request& request, MatchedMessage& message) {
+    request.is_done.store(false, std::memory_order_relaxed);
+    const MatchKey found = message.key;
+    if (message.is_announced()) {
+        RtsBody body{.size_bytes = message.size_bytes, .sender = message.sender, .memory = {}};
+        if (message.block != nullptr) std::memcpy(&body.memory, message.block, sizeof body.memory);
+        store.release(message);
+        take_announced(request, found, body);
+        return;
+    }
+    const std::uint64_t size_bytes = message.size_bytes;
+    take_eager(request, found, message.payload());
+    store.release(message);
+    give_credit(peer_of(found.source), size_bytes);
+}
+
+void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
+    const WorldRank source = slot.rank_of_index[static_cast<std::size_t>(arrival.peer)];
+    Peer& peer = peer_of(source);
+    const RequestToken token{arrival.header.first};
+    switch (kind_of(arrival.header)) {
+        case WireKind::eager:
+            on_eager(peer, arrival);
+            return;
+        case WireKind::fragment:
+            on_fragment(arrival);
+            return;
+        case WireKind::rts:
+            on_rts(peer, arrival);
+            return;
+        case WireKind::cts:
+            on_cts(arrival.payload, token);
+            return;
+        case WireKind::fin:
+            on_fin(token);
+            return;
+        case WireKind::credit:
+            peer.credit_bytes += arrival.header.first;
+            return;
+    }
+}
+
+void EngineState::on_eager(Peer& peer, const Arrival& arrival) {
+    const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
+    if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
+        take_eager(*static_cast<Request*>(receive), key, arrival.payload);
+        give_credit(peer, arrival.payload.size());
+        return;
+    }
+    matcher.add_unexpected(store.add_eager(key, arrival.payload));
+    waiter.note_event();
+}
+
+void EngineState::on_rts(Peer& peer, const Arrival& arrival) {
+    const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
+    const auto body = body_of<RtsBody>(arrival.payload);
+    if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
+        take_announced(*static_cast<Request*>(receive), key, body);
+        return;
+    }
+    matcher.add_unexpected(store.add_announced(key, body));
+    waiter.note_event();
+}
+
+void EngineState::take_eager(Request& request, const MatchKey& found, Bytes payload) {
+    request.found_source = found.source;
+    request.found_tag = found.tag;
+    request.message_bytes = payload.size();
+    place(request, 0, payload.first(std::min(payload.size(), request.capacity_bytes)));
+    complete(request, payload.size() > request.capacity_bytes ? Errc::truncate : Errc::ok);
+}
+
+void EngineState::take_announced(Request& request, const MatchKey& found, const RtsBody& body) {
+    Peer& peer = peer_of(found.source);
+    request.found_source = found.source;
+    request.found_tag = found.tag;
+    request.message_bytes = body.size_bytes;
+    request.moved_bytes = 0;
+    request.set_other_side(body.sender);
+    const std::uint64_t wanted = request.wanted_bytes();
+    if (wanted == 0) {
+        finish_read(request);
+        return;
+    }
+    const bool can_read = peer.can_read && body.memory.address != 0 && request.gapped() == nullptr;
+    if (can_read && peer.endpoint->choose_large(peer.index, wanted, traffic_with(peer)) ==
+                        LargeProtocol::rendezvous_read) {
+        request.extra = body.memory;
+        request.stage = Stage::reading;
+        reading_.push_back(request);
+        return;
+    }
+    ask_for_stream(peer, request);
+}
+
+Traffic EngineState::traffic_with(const Peer& peer) const {
+    if (shares_core_) return Traffic::all_busy;
+    return peer.rendezvous_sends != 0 ? Traffic::exchange : Traffic::one_way;
+}
+
+void EngineState::ask_for_stream(Peer& peer, Request& request) {
+    const auto sender = static_cast<std::uint64_t>(request.other_side());
+    const CtsBody body{
+        .receiver = request.token(),
+        .begin_bytes = request.moved_bytes,
+        .end_bytes = request.wanted_bytes(),
+    };
+    request.stage = Stage::filling;
+    send_control(peer, control_header(WireKind::cts, sender), bytes_of(body));
+}
+
+void EngineState::on_fragment(const Arrival& arrival) {
+    Request* const request = requests.find(RequestToken{arrival.header.first});
+    if (request == nullptr || request->stage != Stage::filling) return;
+    const std::uint64_t left = request->wanted_bytes() - request->moved_bytes;
+    const Bytes piece = arrival.payload.first(std::min(arrival.payload.size(), left));
+    place(*request, request->moved_bytes, piece);
+    request->moved_bytes += piece.size();
+    if (request->moved_bytes < request->wanted_bytes()) return;
+    complete(
+        *request, request->message_bytes > request->capacity_bytes ? Errc::truncate : Errc::ok
+    );
+}
+
+void EngineState::place(Request& request, std::uint64_t begin, Bytes payload) {
+    if (payload.empty()) return;
+    const LayoutRef* const layout = request.gapped();
+    if (layout == nullptr) {
+        std::memcpy(request.address + begin, payload.data(), payload.size());
+        return;
+    }
+    const std::uint64_t count = request.capacity_bytes / (*layout)->size_bytes();
+    unpack(**layout, count, request.address, begin, payload);
+}
+
+bool EngineState::advance_reads() {
+    Request& request = reading_.front();
+    Peer& peer = peer_of(request.found_source);
+    const std::uint64_t left = request.wanted_bytes() - request.moved_bytes;
+    const std::uint64_t size = std::min(left, read_slice_bytes);
+    RemoteMemory source = *std::get_if<RemoteMemory>(&request.extra);
+    source.address += request.moved_bytes;
+    const Post post = peer.endpoint->post_get(
+        peer.index, source, {request.address + request.moved_bytes, size},
+        OperationId{static_cast<std::uint64_t>(request.token())}
+    );
+    switch (post) {
+        case Post::busy:
+            return false;
+        case Post::done:
+            reading_.pop_front();
+            finish_read(request);
+            return true;
+        case Post::pending:
+            reading_.pop_front();
+            ++request.pending_posts;
+            ++peer.slot->pending_posts;
+            return true;
+        case Post::refused:
+            reading_.pop_front();
+            peer.can_read = false;
+            request.extra = std::monostate{};
+            ask_for_stream(peer, request);
+            return true;
+    }
+    return false;
+}
+
+void EngineState::finish_read(Request& request) {
+    const std::uint64_t wanted = request.wanted_bytes();
+    request.moved_bytes += std::min(wanted - request.moved_bytes, read_slice_bytes);
+    if (request.moved_bytes < wanted) {
+        reading_.push_back(request);
+        return;
+    }
+    const auto sender = static_cast<std::uint64_t>(request.other_side());
+    send_control(peer_of(request.found_source), control_header(WireKind::fin, sender), {});
+    request.extra = std::monostate{};
+    complete(request, request.message_bytes > wanted ? Errc::truncate : Errc::ok);
+}
+
+void EngineState::give_credit(Peer& peer, std::uint64_t size_bytes) {
+    peer.owed_bytes += std::max(size_bytes, credit_per_message_bytes);
+    if (peer.owed_bytes < credit_batch_bytes) return;
+    send_control(peer, control_header(WireKind::credit, peer.owed_bytes), {});
+    peer.owed_bytes = 0;
+}
+
+std::uint64_t EngineState::drop_context(ContextId context) {
+    std::uint64_t count = 0;
+    while (UnexpectedMessage* const waiting = matcher.drain_context(context)) {
+        auto& message = *static_cast<MatchedMessage*>(waiting);
+        Peer& peer = peer_of(message.key.source);
+        if (message.is_announced()) {
+            const auto sender = static_cast<std::uint64_t>(message.sender);
+            send_control(peer, control_header(WireKind::fin, sender), {});
+        } else {
+            give_credit(peer, message.size_bytes);
+        }
+        store.release(message);
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace dlrt

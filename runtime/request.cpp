@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The questions about requests that everybody may ask, and the pool they live in.
+#include "runtime/request.hpp"
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/request_state.hpp"
+
+#include <string>
+
+namespace dlrt {
+
+bool is_complete(const Request& request) {
+    // Pairs with the release store of completion: the results can be read now.
+    return request.is_done.load(std::memory_order_acquire);
+}
+
+bool is_persistent(const Request& request) {
+    return request.persistence == Persistence::persistent;
+}
+
+bool is_active(const Request& request) {
+    return request.is_started;
+}
+
+MessageStatus status_of(const Request& request) {
+    MessageStatus status;
+    status.source = request.found_source;
+    status.tag = request.found_tag;
+    status.error = Status{static_cast<Errc>(request.error), 0};
+    status.is_cancelled = request.is_cancelled;
+    status.size_bytes = request.wanted_bytes();
+    return status;
+}
+
+Status outcome_of(const Request& request) {
+    const auto code = static_cast<Errc>(request.error);
+    const bool is_receive = request.kind == RequestKind::receive;
+    const bool is_matched = is_receive && request.found_source != no_rank;
+    const WorldRank peer = is_matched ? request.found_source : request.key.source;
+    if (code == Errc::ok) return {};
+    const std::string other = peer == any_source ? "any rank" : fmt::format("world rank {}", peer);
+    const char* const call = is_receive ? "receive from" : "send to";
+    if (code == Errc::truncate) {
+        return fail(
+            code, "{} {}, tag {}: the message has {} bytes, the buffer only {}", call, other,
+            request.found_tag, request.message_bytes, request.capacity_bytes
+        );
+    }
+    if (code == Errc::peer_lost) {
+        return fail(
+            code, "{} {}, tag {}: that rank has ended without finalizing", call, other,
+            request.key.tag
+        );
+    }
+    return fail(code, "{} {}, tag {}: {}", call, other, request.key.tag, errc_description(code));
+}
+
+void RequestList::push_back(Request& request) {
+    request.next = nullptr;
+    (first == nullptr ? first : last->next) = &request;
+    last = &request;
+}
+
+void RequestList::pop_front() {
+    first = first->next;
+}
+
+void RequestList::remove(Request& request) {
+    PostedReceive* before = nullptr;
+    PostedReceive* at = first;
+    while (at != nullptr && at != &request) {
+        before = at;
+        at = at->next;
+    }
+    if (at == nullptr) return;
+    (before == nullptr ? first : before->next) = at->next;
+    if (last == at) last = before;
+}
+
+void RequestPool::release(Request& request) {
+    if (request.extra.index() != 0) request.extra = std::monostate{};
+    ++request.generation;
+    request.is_started = false;
+    request.is_released = false;
+    request.is_cancelled = false;
+    request.error = 0;
+    request.next = free_;
+    free_ = &request;
+}
+
+Request* RequestPool::find(RequestToken token) {
+    const auto index = static_cast<std::uint32_t>(token);
+    const auto generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(token) >> 32);
+    if (index >= chunks_.size() * chunk_size) return nullptr;
+    Request& request = chunks_[index / chunk_size][index % chunk_size];
+    return request.generation == generation ? &request : nullptr;
+}
+
+void RequestPool::grow() {
+    auto chunk = std::make_unique<Request[]>(chunk_size);
+    const auto first_index = static_cast<std::uint32_t>(chunks_.size()) * chunk_size;
+    for (std::uint32_t i = chunk_size; i-- > 0;) {
+        chunk[i].index = first_index + i;
+        chunk[i].next = free_;
+        free_ = &chunk[i];
+    }
+    chunks_.push_back(std::move(chunk));
+}
+
+}  // namespace dlrt

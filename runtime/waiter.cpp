@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Spin, yield, sleep; and who does it when several threads wait.
+#include "runtime/waiter.hpp"
+
+#include "runtime/base/check.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/flight_recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+namespace dlrt {
+namespace {
+
+/// A core found to be shared is not spun on in so many waits; then it is tried again.
+constexpr std::uint32_t waits_without_spin_after_slow_yield = 32;
+/// A thread that wants the lock gets it before the owner of progress takes it again, unless it is
+/// not scheduled for so many yields.
+constexpr int yields_for_contenders = 64;
+
+Fd watch(const Engine::Options& options) {
+    const auto sleeps_on_descriptor = [](const auto& endpoint) {
+        return endpoint->capabilities().sleep_descriptor >= 0;
+    };
+    const auto& endpoints = options.endpoints;
+    if (std::none_of(endpoints.begin(), endpoints.end(), sleeps_on_descriptor)) return {};
+    Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+    const auto add = [&](int descriptor) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.fd = descriptor;
+        if (descriptor >= 0) ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, descriptor, &event);
+    };
+    for (const auto& endpoint : endpoints) add(endpoint->capabilities().sleep_descriptor);
+    add(options.doorbell_descriptor);
+    return epoll;
+}
+
+}  // namespace
+
+Waiter::Waiter(Progress& progress, const Engine::Options& options)
+    : progress_(progress),
+      doorbell_(
+          options.segment != nullptr ? &options.segment->doorbell(options.local_rank) : nullptr
+      ),
+      flight_recorder_(options.flight_recorder),
+      budget_(options.wait_budget),
+      fence_(options.ring_fence),
+      epoll_(watch(options)),
+      doorbell_descriptor_(options.doorbell_descriptor) {
+    if (doorbell_ != nullptr) doorbell_->adopt(fence_);
+}
+
+bool Waiter::may_spin() {
+    if (waits_without_spin_ == 0) return true;
+    --waits_without_spin_;
+    return false;
+}
+
+bool Waiter::ask(const Condition& condition) {
+    if (!is_multiple_ || condition.asked == Condition::Asked::by_any_thread) {
+        return condition.is_true(condition.state);
+    }
+    unlock_shared_state();
+    const bool is_true = condition.is_true(condition.state);
+    lock_shared_state();
+    return is_true;
+}
+
+void Waiter::wait_alone(const Condition& condition) {
+    WaitPhase phase(budget_, may_spin());
+    bool is_marked = false;
+    for (;;) {
+        const bool has_moved = progress_.progress();
+        if (condition.is_true(condition.state)) return;
+        if (has_moved) {
+            phase.something_happened(budget_);
+        } else {
+            take_step(phase, condition, is_marked);
+        }
+    }
+}
+
+void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_marked) {
+    switch (phase.next()) {
+        case WaitPhase::Step::spin:
+            cpu_pause();
+            return;
+        case WaitPhase::Step::yield:
+            yield();
+            return;
+        case WaitPhase::Step::sleep:
+            break;
+    }
+    if (!is_marked && flight_recorder_ != nullptr) {
+        flight_recorder_->mark_waiting(flight_recorder_->current());
+    }
+    is_marked = true;
+    progress_.check_world();
+    sleep(condition);
+}
+
+void Waiter::yield() {
+    const std::uint64_t begin_ns = monotonic_ns();
+    ::sched_yield();
+    if (monotonic_ns() - begin_ns > budget_.shared_yield_ns) {
+        waits_without_spin_ = waits_without_spin_after_slow_yield;
+    }
+}
+
+void Waiter::sleep(const Condition& condition) {
+    if (doorbell_ == nullptr) {
+        yield();
+        return;
+    }
+    doorbell_->announce_sleep(epoll_.is_open() ? SleepKind::descriptor : SleepKind::futex);
+    const std::uint64_t events_seen = event_count_;
+    if (progress_.has_arrivals() || ask(condition) || event_count_ != events_seen) {
+        doorbell_->cancel_sleep();
+        return;
+    }
+    is_owner_asleep_ = true;
+    if (is_multiple_) mutex_.unlock();
+    if (epoll_.is_open()) {
+        sleep_on_descriptors();
+    } else {
+        doorbell_->sleep_futex(progress_.has_unfinished_posts() ? 200'000 : -1);
+    }
+    if (is_multiple_) lock_shared_state();
+    is_owner_asleep_ = false;
+}
+
+void Waiter::sleep_on_descriptors() {
+    std::array<epoll_event, 8> events;
+    const int count = ::epoll_wait(
+        epoll_.get(), events.data(), static_cast<int>(events.size()),
+        progress_.has_unfinished_posts() ? 1 : -1
+    );
+    doorbell_->cancel_sleep();
+    for (int i = 0; i < count; ++i) {
+        if (events[static_cast<std::size_t>(i)].data.fd != doorbell_descriptor_) continue;
+        std::uint64_t rings = 0;
+        // Its value says nothing: that it was readable has woken us.
+        [[maybe_unused]] const ssize_t size = ::read(doorbell_descriptor_, &rings, sizeof rings);
+    }
+}
+
+void Waiter::ring_own_doorbell() {
+    if (doorbell_ == nullptr || doorbell_->ring(fence_) != SleepKind::descriptor) return;
+    const std::uint64_t one = 1;
+    // Fails only when the counter is full, and then the owner is woken already.
+    [[maybe_unused]] const ssize_t size = ::write(doorbell_descriptor_, &one, sizeof one);
+}
+
+// ---- Several threads ----
+
+void Waiter::lock_shared_state() {
+    contenders_.fetch_add(1, std::memory_order_relaxed);
+    mutex_.lock();
+    contenders_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Waiter::unlock_shared_state() {
+    tell_others();
+    mutex_.unlock();
+}
+
+void Waiter::tell_others() {
+    const bool has_news = event_count_ != events_told_;
+    wake_sleepers();
+    if (is_owner_asleep_ && (has_news || progress_.has_unfinished_posts())) ring_own_doorbell();
+}
+
+void Waiter::wake_sleepers() {
+    if (event_count_ == events_told_) return;
+    events_told_ = event_count_;
+    std::erase_if(sleepers_, [](Sleeper* sleeper) {
+        const Condition& condition = *sleeper->condition;
+        sleeper->is_woken = condition.asked == Condition::Asked::by_its_thread ||
+                            condition.is_true(condition.state);
+        if (sleeper->is_woken) sleeper->wake.notify_one();
+        return sleeper->is_woken;
+    });
+}
+
+void Waiter::hand_over() {
+    if (has_owner_ || sleepers_.empty()) return;
+    Sleeper* const heir = sleepers_.front();
+    sleepers_.erase(sleepers_.begin());
+    heir->is_woken = true;
+    heir->wake.notify_one();
+}
+
+void Waiter::wait_among_threads(const Condition& condition) {
+    for (;;) {
+        if (!has_owner_) {
+            wait_as_owner(condition);
+            break;
+        }
+        const std::uint64_t events_seen = event_count_;
+        if (ask(condition)) break;
+        if (has_owner_ && event_count_ == events_seen) sleep_as_other(condition);
+    }
+    hand_over();
+}
+
+void Waiter::sleep_as_other(const Condition& condition) {
+    tell_others();
+    Sleeper self{&condition, {}, false};
+    sleepers_.push_back(&self);
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    self.wake.wait(lock, [&] { return self.is_woken; });
+    // The caller goes on holding it.
+    static_cast<void>(lock.release());
+}
+
+void Waiter::wait_as_owner(const Condition& condition) {
+    has_owner_ = true;
+    WaitPhase phase(budget_, may_spin());
+    bool is_marked = false;
+    for (;;) {
+        const bool has_moved = progress_.progress();
+        wake_sleepers();
+        if (ask(condition)) break;
+        if (has_moved) phase.something_happened(budget_);
+        let_others_in();
+        if (!has_moved) take_step(phase, condition, is_marked);
+    }
+    has_owner_ = false;
+}
+
+void Waiter::let_others_in() {
+    if (contenders_.load(std::memory_order_relaxed) == 0) return;
+    mutex_.unlock();
+    for (int i = 0; i < yields_for_contenders; ++i) {
+        if (contenders_.load(std::memory_order_relaxed) == 0) break;
+        ::sched_yield();
+    }
+    lock_shared_state();
+}
+
+}  // namespace dlrt

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The one place where a thread waits: spin, yield, sleep on the doorbell.
+///
+/// With several threads, one of those that wait owns progress: it polls, and sleeps on the
+/// doorbell. The others sleep on their own condition variable until somebody finds their condition
+/// true, or hands them the ownership.
+#pragma once
+
+#include "runtime/base/cpu_pause.hpp"
+#include "runtime/base/doorbell.hpp"
+#include "runtime/base/fd.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/wait_budget.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace dlrt {
+
+/// What the waiter asks of the engine. All calls come from the thread that holds the lock.
+class Progress {
+  public:
+    /// One bounded round; whether anything happened.
+    virtual bool progress() = 0;
+    /// Whether progress() would find something that came from outside.
+    [[nodiscard]] virtual bool has_arrivals() = 0;
+    /// Whether there is something to post that a busy transport will take some time later.
+    [[nodiscard]] virtual bool has_unfinished_posts() const = 0;
+    /// Looks whether the job was aborted or peers have gone, and fails what can't complete any
+    /// more.
+    virtual void check_world() = 0;
+
+  protected:
+    ~Progress() = default;
+};
+
+/// What somebody waits for.
+struct Condition {
+    enum class Asked : std::uint8_t {
+        by_any_thread,  ///< Under the lock.
+        by_its_thread,  ///< It calls the engine itself: only by who waits, without the lock.
+    };
+    bool (*is_true)(void* state);
+    void* state;
+    Asked asked = Asked::by_any_thread;
+};
+
+/// In which phase a wait is. Pure.
+class WaitPhase {
+  public:
+    enum class Step : std::uint8_t { spin, yield, sleep };
+
+    WaitPhase(const WaitBudget& budget, bool may_spin)
+        : spins_left_(may_spin ? budget.spin_rounds : 0), yields_left_(budget.yield_rounds) {}
+
+    /// What to do after one more poll in vain.
+    [[nodiscard]] Step next() {
+        if (spins_left_ != 0) {
+            --spins_left_;
+            return Step::spin;
+        }
+        if (yields_left_ != 0) {
+            --yields_left_;
+            return Step::yield;
+        }
+        return Step::sleep;
+    }
+    /// Something came, though not what is waited for: more may follow soon.
+    void something_happened(const WaitBudget& budget) { yields_left_ = budget.yield_rounds; }
+
+  private:
+    std::uint32_t spins_left_;
+    std::uint32_t yields_left_;
+};
+
+class Waiter {
+  public:
+    Waiter(Progress& progress, const Engine::Options& options);
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+    void set_thread_mode(ThreadMode mode) { is_multiple_ = mode == ThreadMode::multiple; }
+    [[nodiscard]] bool is_multiple() const { return is_multiple_; }
+
+    /// Nothing below ThreadMode::multiple.
+    void lock() {
+        if (is_multiple_) lock_shared_state();
+    }
+    void unlock() {
+        if (is_multiple_) unlock_shared_state();
+    }
+
+    /// Returns when the condition is true. REQUIRES: locked.
+    void wait(const Condition& condition) {
+        if (condition.asked == Condition::Asked::by_any_thread &&
+            condition.is_true(condition.state)) {
+            return;
+        }
+        if (is_multiple_) {
+            wait_among_threads(condition);
+        } else {
+            wait_alone(condition);
+        }
+    }
+    /// Notes that conditions may have become true. REQUIRES: locked.
+    void note_event() { ++event_count_; }
+
+  private:
+    struct Sleeper {
+        const Condition* condition;
+        std::condition_variable wake;
+        bool is_woken = false;
+    };
+
+    void lock_shared_state();
+    void unlock_shared_state();
+    void wait_alone(const Condition& condition);
+    void wait_among_threads(const Condition& condition);
+    void wait_as_owner(const Condition& condition);
+    void sleep_as_other(const Condition& condition);
+    void let_others_in();
+    [[nodiscard]] bool ask(const Condition& condition);
+    void take_step(WaitPhase& phase, const Condition& condition, bool& is_marked);
+    void yield();
+    void sleep(const Condition& condition);
+    void sleep_on_descriptors();
+    void tell_others();
+    void wake_sleepers();
+    void hand_over();
+    void ring_own_doorbell();
+    [[nodiscard]] bool may_spin();
+
+    Progress& progress_;
+    Doorbell* doorbell_;
+    FlightRecorder* flight_recorder_;
+    WaitBudget budget_;
+    RingFence fence_;
+    Fd epoll_;  ///< Open when an endpoint sleeps on a descriptor.
+    int doorbell_descriptor_;
+    std::uint32_t waits_without_spin_ = 0;
+    bool is_multiple_ = false;
+
+    std::mutex mutex_;
+    std::atomic<std::uint32_t> contenders_{0};  ///< Threads that want the lock.
+    std::vector<Sleeper*> sleepers_;
+    std::uint64_t event_count_ = 0;
+    std::uint64_t events_told_ = 0;
+    bool has_owner_ = false;
+    bool is_owner_asleep_ = false;
+};
+
+/// Holds the lock for a scope.
+class EngineLock {
+  public:
+    explicit EngineLock(Waiter& waiter) : waiter_(waiter) { waiter_.lock(); }
+    ~EngineLock() { waiter_.unlock(); }
+    EngineLock(const EngineLock&) = delete;
+    EngineLock& operator=(const EngineLock&) = delete;
+
+  private:
+    Waiter& waiter_;
+};
+
+}  // namespace dlrt

@@ -98,10 +98,7 @@ class LayoutBuilder {
         // Capped, so that no number of parts overflows; what is capped is refused later.
         size_ = std::min(size_ + repetitions * static_cast<Wide>(old.size_bytes_), largest + 1);
         if (size_ > largest) return;
-        const Signature piece{old.signature_value_, old.signature_length_};
-        signature_ = concatenate(
-            signature_, repeat(piece, static_cast<std::uint64_t>(repetitions))
-        );
+        add_signature(old.signature_, static_cast<std::uint64_t>(repetitions));
     }
 
     void set_bounds(Wide lower, Wide upper) { explicit_bounds_ = {lower, upper, false}; }
@@ -133,8 +130,8 @@ class LayoutBuilder {
         layout->has_explicit_bounds_ = !explicit_bounds_.is_empty;
         layout->element_ = size_ == 0 ? empty_element_ : element_;
         const Signature signature = concatenate(signature_, repeat(piece_, piece_repetitions_));
-        layout->signature_value_ = signature.value;
-        layout->signature_length_ = signature.length;
+        layout->signature_hash_ = fold(signature);
+        layout->signature_ = signature;
         layout->root_ = root.node;
         layout->root_offset_bytes_ = root.displacement_bytes;
         return LayoutRef(std::move(layout));
@@ -153,8 +150,8 @@ class LayoutBuilder {
         if (size == 0) return layout;
         const Signature signature = signature_of_element(static_cast<std::uint32_t>(type));
         layout->has_bounds_ = true;
-        layout->signature_value_ = signature.value;
-        layout->signature_length_ = signature.length;
+        layout->signature_hash_ = fold(signature);
+        layout->signature_ = signature;
         layout->root_ = layout_build::run(size);
         return layout;
     }
@@ -199,7 +196,7 @@ const LayoutRef& Layout::of(ElementType type) {
 }
 
 std::uint32_t Layout::signature_hash(std::uint64_t count) const {
-    return fold(repeat(Signature{signature_value_, signature_length_}, count));
+    return fold(repeat(signature_, count));
 }
 
 Result<LayoutRef> Layout::contiguous(std::int64_t count, const LayoutRef& old) {

@@ -9,6 +9,7 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/export.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/signature.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -91,9 +92,11 @@ class DLRT_CORE Layout {
     [[nodiscard]] bool is_contiguous() const { return is_contiguous_; }
     /// The one element type all data consists of, or none.
     [[nodiscard]] ElementType element() const { return element_; }
-    /// Same for (layout, count) pairs whose packed streams hold the same sequence of elements
-    /// (Langou et al. 2005).
-    [[nodiscard]] std::uint32_t signature_hash(std::uint64_t count = 1) const;
+    /// Same for layouts whose packed streams hold the same sequence of elements (Langou et al.
+    /// 2005).
+    [[nodiscard]] std::uint32_t signature_hash() const { return signature_hash_; }
+    /// The same for `count` elements: equal to that of any other description of the sequence.
+    [[nodiscard]] std::uint32_t signature_hash(std::uint64_t count) const;
 
     class Node;  ///< The loops inside; layout_node.hpp.
     Layout() = default;
@@ -108,8 +111,8 @@ class DLRT_CORE Layout {
     bool has_bounds_ = false;           ///< Holds data or bounds that were set: counts as a part.
     bool has_explicit_bounds_ = false;  ///< By resized() or subarray(), here or in a part.
     ElementType element_ = ElementType::none;
-    std::uint64_t signature_value_ = 0;  ///< See signature.hpp.
-    std::uint64_t signature_length_ = 0;
+    std::uint32_t signature_hash_ = 0;
+    Signature signature_;
     std::shared_ptr<const Node> root_;  ///< Null when there is no data.
     std::int64_t root_offset_bytes_ = 0;
 };

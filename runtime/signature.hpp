@@ -12,6 +12,7 @@ namespace dlrt {
 
 struct Signature {
     std::uint64_t value = 0;   ///< Of the polynomial.
+    std::uint64_t scale = 1;   ///< B^length: what a piece in front of this one is multiplied by.
     std::uint64_t length = 0;  ///< Elements, modulo 2^64.
 
     friend constexpr bool operator==(Signature, Signature) = default;
@@ -30,14 +31,6 @@ constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
     return folded >= prime ? folded - prime : folded;
 }
 
-constexpr std::uint64_t power(std::uint64_t x, std::uint64_t exponent) {
-    std::uint64_t result = 1;
-    for (; exponent != 0; exponent >>= 1, x = multiply(x, x)) {
-        if ((exponent & 1) != 0) result = multiply(result, x);
-    }
-    return result;
-}
-
 /// Spreads all bits over all (the finalizer of MurmurHash3).
 constexpr std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
@@ -48,13 +41,17 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 }  // namespace signature_detail
 
 [[nodiscard]] constexpr Signature signature_of_element(std::uint32_t number) {
-    return {signature_detail::mix(number + 1) % (signature_detail::prime - 1) + 1, 1};
+    return {
+        signature_detail::mix(number + 1) % (signature_detail::prime - 1) + 1,
+        signature_detail::base, 1};
 }
 
 [[nodiscard]] constexpr Signature concatenate(Signature first, Signature second) {
     using namespace signature_detail;
-    const std::uint64_t sum = multiply(first.value, power(base, second.length)) + second.value;
-    return {sum >= prime ? sum - prime : sum, first.length + second.length};
+    const std::uint64_t sum = multiply(first.value, second.scale) + second.value;
+    return {
+        sum >= prime ? sum - prime : sum, multiply(first.scale, second.scale),
+        first.length + second.length};
 }
 
 [[nodiscard]] constexpr Signature repeat(Signature piece, std::uint64_t count) {

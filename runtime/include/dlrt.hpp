@@ -85,8 +85,12 @@ template<typename R>
 concept TransferableRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     Transferable<std::ranges::range_value_t<R>>;
 
+struct ConstElements;
+
+/// A description of memory is not itself a value to be sent.
 template<typename T>
-concept TransferableValue = Transferable<T> && !std::ranges::range<T>;
+concept TransferableValue = Transferable<T> && !std::ranges::range<T> &&
+                            !std::is_base_of_v<ConstElements, T>;
 
 /// The element type of T; DLRT_TYPE_NULL for structs, which travel as bytes.
 template<Transferable T>

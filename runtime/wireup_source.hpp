@@ -43,6 +43,9 @@ class WireupSource {
     /// The eventfd of another local rank, for ringing one that sleeps on descriptors; -1 when not
     /// to be had.
     [[nodiscard]] virtual int doorbell_of(std::uint32_t local_rank) = 0;
+    /// In a child that the process forked: closes what tells others that this process lives.
+    /// Nothing but system calls that are safe there; no other function is called afterwards.
+    virtual void abandon() noexcept = 0;
 };
 
 /// A key-value store of the caller: what torch.distributed, or a test, hands in.
@@ -57,7 +60,7 @@ struct KeyValueStore {
 /// Picks by the environment: DLRT_JOBID → daemon; PMI_FD or PMI_PORT → PMI-1; else alone (with one
 /// line on stderr when the environment smells of a launcher that we don't understand). Errors:
 /// Errc::wireup.
-[[nodiscard]] Result<std::unique_ptr<WireupSource>> choose_source();
-[[nodiscard]] std::unique_ptr<WireupSource> make_store_source(KeyValueStore store);
+[[nodiscard]] Result<std::unique_ptr<WireupSource>> choose_source(int timeout_ms);
+[[nodiscard]] std::unique_ptr<WireupSource> make_store_source(KeyValueStore store, int timeout_ms);
 
 }  // namespace dlrt

@@ -61,6 +61,8 @@ struct alignas(cache_line_bytes) LifeCell {
     std::atomic<std::uint32_t> life;  ///< A RankLife.
     std::atomic<std::int32_t> pid;    ///< Of the process that claimed the rank, 0 if none.
     std::uint32_t world_rank;         ///< Written by the creator.
+    /// How often the rank was claimed: grows with every init.
+    std::atomic<std::uint32_t> generation;
 };
 
 /// How many ranks (of all jobs that the daemons of this user know) may run on each cpu.

@@ -7,8 +7,10 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/result.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -101,6 +103,14 @@ inline constexpr const char* descriptors = "DLRT_FDS";
 inline constexpr const char* token = "DLRT_TOKEN";
 /// Name of the daemon's abstract socket, without the leading zero byte.
 inline constexpr const char* daemon_socket = "DLRT_DAEMON";
+/// "1" where ranks outnumber the usable cpus, for programs that care; dlrt counts by itself.
+inline constexpr const char* oversubscribed = "DLRT_OVERSUBSCRIBED";
+
+/// All of the above.
+inline constexpr std::array<std::string_view, 11> all = {
+    job_id,     rank,        size,  local_rank,    local_size,     host_index,
+    host_count, descriptors, token, daemon_socket, oversubscribed,
+};
 }  // namespace environment
 
 }  // namespace dlrt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A rank's end of a control socket, to its daemon or to the rank that stands in for one, and the
+/// check that the descriptors it got belong together.
+///
+/// Thread: the one that calls init and finalize, and doorbell_of() from whoever makes progress;
+/// never two at a time. tell() from any.
+#pragma once
+
+#include "runtime/wireup/control_socket.hpp"
+#include "runtime/wireup_source.hpp"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace dlrt {
+
+class ControlClient {
+  public:
+    /// `served_by` names the other end in messages, such as "the daemon".
+    ControlClient(Fd socket, std::string served_by, int timeout_ms);
+
+    /// Introduces this process and waits for the answer. Returns what came beside Welcome: three
+    /// descriptors after a reattach. Errors: Errc::wireup with the other side's reason.
+    [[nodiscard]] Result<std::vector<Fd>> greet(const Hello& hello);
+    Status tell(const ControlMessage& message);
+    /// Asks once per rank, then remembers. -1 when there is none.
+    [[nodiscard]] int doorbell_of(std::uint32_t local_rank);
+    [[nodiscard]] int socket() const { return socket_.get(); }
+    /// Closes all descriptors; only system calls.
+    void close_all() noexcept;
+
+  private:
+    Fd socket_;
+    std::string served_by_;
+    int timeout_ms_;
+    std::unordered_map<std::uint32_t, Fd> doorbells_;
+};
+
+/// Numbers of a rank's three descriptors besides the control socket.
+struct JobDescriptors {
+    int map = -1;
+    int segment = -1;
+    int doorbell = -1;
+};
+
+/// Checks each descriptor, and that all are of that rank and job, and keeps duplicates of them.
+/// Errors: Errc::wireup.
+[[nodiscard]] Result<Membership> open_membership(
+    std::uint32_t rank, const JobDescriptors& descriptors
+);
+
+}  // namespace dlrt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The loop of the helper thread.
+#include "runtime/watch_thread.hpp"
+
+#include "runtime/base/error_text.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <utility>
+
+namespace dlrt {
+
+WatchThread::WatchThread(Callbacks callbacks, Fd stop)
+    : callbacks_(std::move(callbacks)), stop_(std::move(stop)) {
+}
+
+Result<std::unique_ptr<WatchThread>> WatchThread::start(Callbacks callbacks) {
+    Fd stop(::eventfd(0, EFD_CLOEXEC));
+    if (!stop.is_open()) return fail_errno(errno, "create an eventfd");
+    std::unique_ptr<WatchThread> watch(new WatchThread(std::move(callbacks), std::move(stop)));
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = 0;
+    try {
+        watch->thread_ = std::thread([target = watch.get()] { target->run(); });
+    } catch (const std::system_error& failure) {
+        error = failure.code().value();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0) return fail_errno(error, "start a helper thread");
+    return watch;
+}
+
+WatchThread::~WatchThread() {
+    if (!thread_.joinable()) return;
+    const std::uint64_t one = 1;
+    // Can't fail: the counter is far from its end.
+    [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof one);
+    thread_.join();
+}
+
+void WatchThread::run() {
+    for (;;) {
+        std::vector<pollfd> entries = callbacks_.descriptors();
+        entries.push_back({stop_.get(), POLLIN, 0});
+        if (::poll(entries.data(), entries.size(), -1) < 0) continue;
+        if (entries.back().revents != 0) return;
+        entries.pop_back();
+        for (const pollfd& entry : entries) {
+            if (entry.revents != 0) callbacks_.on_event(entry);
+        }
+    }
+}
+
+}  // namespace dlrt

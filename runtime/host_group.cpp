@@ -77,11 +77,12 @@ class HostGroup::Leader {
     Result<Membership> join() {
         if (Status status = announce(); !status.ok()) return status;
         Result<Membership> membership = admit();
-        if (!membership && !leader_) {
-            // They wait for us at the door; whoever is in already sees our sockets close.
-            refuse_all(listener_.get(), exchange_.size - 1, last_error_text(), refusal_timeout_ms);
-        }
-        return membership;
+        if (membership || leader_) return membership;
+        // They wait for us at the door; whoever is in already sees our sockets close.
+        const Status cause = membership.error();
+        const std::string reason = last_error_text();
+        refuse_all(listener_.get(), count_neighbours(), reason, refusal_timeout_ms);
+        return store_failure(cause.code, 0, reason);
     }
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank) const {
         return leader_ ? leader_->doorbell_of(local_rank) : -1;
@@ -126,6 +127,14 @@ class HostGroup::Leader {
             "one host only",
             describe_hosts(identities_)
         );
+    }
+
+    /// Ranks known to be on this host besides us.
+    [[nodiscard]] std::size_t count_neighbours() const {
+        const auto count = std::ranges::count_if(identities_, [&](const RankIdentity& other) {
+            return other.host_key == identities_.front().host_key;
+        });
+        return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count - 1, 0));
     }
 
     /// Another process that calls itself rank 0 has put its own identity over ours.

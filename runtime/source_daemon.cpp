@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -60,8 +61,12 @@ Status check_control_socket(int descriptor) {
     const bool is_right = socket_option(descriptor, SO_DOMAIN) == AF_UNIX &&
                           socket_option(descriptor, SO_TYPE) == SOCK_SEQPACKET &&
                           socket_option(descriptor, SO_ACCEPTCONN) == 0;
-    if (is_right) return {};
-    return fail(Errc::wireup, "control: descriptor {} is not the daemon's socket", descriptor);
+    if (!is_right) {
+        return fail(Errc::wireup, "control: descriptor {} is not the daemon's socket", descriptor);
+    }
+    pollfd entry{descriptor, 0, 0};
+    if (::poll(&entry, 1, 0) == 0) return {};
+    return fail(Errc::wireup, "control: nobody is behind descriptor {} any more", descriptor);
 }
 
 class DaemonSource final : public WireupSource {
@@ -86,7 +91,7 @@ class DaemonSource final : public WireupSource {
             control_protocol_version, rank_, ::getpid(), text_of(environment::token), is_reattach};
     }
     Result<Membership> open_inherited();
-    Result<Membership> reattach(const std::string& why);
+    Result<Membership> reattach(std::string why);
     Result<Membership> checked(Result<Membership> membership) const;
 
     int timeout_ms_;
@@ -135,7 +140,7 @@ Result<Membership> DaemonSource::open_inherited() {
     return membership;
 }
 
-Result<Membership> DaemonSource::reattach(const std::string& why) {
+Result<Membership> DaemonSource::reattach(std::string why) {
     log(LogLevel::info, "wireup", "rank {} reattaches to the daemon: {}", rank_, why);
     const std::string socket_name = text_of(environment::daemon_socket);
     Result<Fd> socket = connect_abstract(socket_name);

@@ -142,11 +142,13 @@ TEST_CASE("runner: a transport that delays, reorders and refuses changes nothing
         CollectiveRanks ranks(5, over_fake(seed));
         ranks.run([](Communicator& comm) { run_everything(comm, {1, 40}); });
     }
+    SUCCEED();
 }
 
 TEST_CASE("runner: messages too long to be buffered are exchanged without deadlock", "[runtime]") {
     CollectiveRanks ranks(3);
     ranks.run([](Communicator& comm) { run_everything(comm, {100'000}); });
+    SUCCEED();
 }
 
 TEST_CASE("runner: overlapping operations of one communicator are not mixed up", "[runtime]") {
@@ -174,6 +176,7 @@ TEST_CASE("runner: overlapping operations of one communicator are not mixed up",
             DLRT_DEMAND(parts[i].is_right());
         }
     });
+    SUCCEED();
 }
 
 TEST_CASE("runner: a call of advance does no more steps than it may", "[runtime]") {
@@ -192,6 +195,7 @@ TEST_CASE("runner: a call of advance does no more steps than it may", "[runtime]
         DLRT_DEMAND(runner.advance(1));
         DLRT_DEMAND(part.is_right());
     });
+    SUCCEED();
 }
 
 TEST_CASE("runner: a message of another length than expected is a mismatch", "[runtime]") {
@@ -205,6 +209,7 @@ TEST_CASE("runner: a message of another length than expected is a mismatch", "[r
             DLRT_DEMAND(runner.finish().code == (comm.rank() == 0 ? Errc::ok : Errc::mismatch));
         });
     }
+    SUCCEED();
 }
 
 TEST_CASE("runner: after a failure the communicator's runner can be used again", "[runtime]") {
@@ -220,6 +225,7 @@ TEST_CASE("runner: after a failure the communicator's runner can be used again",
         DLRT_DEMAND(runner.finish().ok());
         DLRT_DEMAND(right.is_right());
     });
+    SUCCEED();
 }
 
 }  // namespace dlrt

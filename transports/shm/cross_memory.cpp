@@ -51,6 +51,8 @@ CrossMemory::CrossMemory(
 
 CrossMemory::~CrossMemory() {
     layout_.card(rank_).identity_session.store(0, std::memory_order_release);
+    // Who still believes in us finds nothing, even where the memory is left as it was.
+    ::explicit_bzero(cookie_, sizeof cookie_);
 }
 
 bool CrossMemory::can_read(std::uint32_t peer) {

@@ -3,9 +3,11 @@
 /// on. A value: built in, or measured on the host and read from a file.
 #pragma once
 
+#include "runtime/base/result.hpp"
 #include "transports/transport.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace dlrt::shm {
@@ -16,12 +18,29 @@ struct CopyRow {
     LargeProtocol exchange = LargeProtocol::rendezvous_stream;
     LargeProtocol all_busy = LargeProtocol::rendezvous_stream;
     std::uint32_t fragment_bytes = 32 * 1024;
+    friend bool operator==(const CopyRow&, const CopyRow&) = default;
 };
 
 struct CopyTable {
     std::vector<CopyRow> rows;  ///< Rising by size_bytes_min; the first begins at 0.
+    friend bool operator==(const CopyTable&, const CopyTable&) = default;
 };
 
 [[nodiscard]] CopyTable builtin_copy_table();
+
+/// Reads what copy_table_text() wrote, or a person. Errors: Errc::argument, naming the file and the
+/// line or the field.
+[[nodiscard]] Result<CopyTable> read_copy_table(const std::string& path);
+/// The table as JSON.
+[[nodiscard]] std::string copy_table_text(const CopyTable& table);
+
+struct MeasureOptions {
+    std::vector<std::uint64_t> sizes_bytes;  ///< Rising; empty: 8 KiB to 16 MiB.
+    std::uint32_t rounds = 8;                ///< The best of so many counts.
+};
+
+/// Really moves messages between processes forked for it, on the cpus that this process may use;
+/// takes seconds. Errors: Errc::system; Errc::timeout.
+[[nodiscard]] Result<CopyTable> measure_copy_table(const MeasureOptions& options);
 
 }  // namespace dlrt::shm

@@ -95,8 +95,9 @@ class LayoutBuilder {
         const Wide true_upper = Wide{old.true_lower_bound_bytes_} + old.true_extent_bytes_;
         true_bounds_.include(places.low + old.true_lower_bound_bytes_, places.high + true_upper);
         element_ = size_ == 0 || element_ == old.element_ ? old.element_ : ElementType::none;
-        // Capped, so that no number of parts overflows; what is capped is refused later.
-        size_ = std::min(size_ + repetitions * static_cast<Wide>(old.size_bytes_), largest + 1);
+        // Capped, so that nothing overflows; what is capped is refused later.
+        const Wide added = std::min(repetitions, largest + 1) * static_cast<Wide>(old.size_bytes_);
+        size_ = std::min(size_ + added, largest + 1);
         if (size_ > largest) return;
         add_signature(old.signature_, static_cast<std::uint64_t>(repetitions));
     }

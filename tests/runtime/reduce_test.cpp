@@ -43,6 +43,7 @@ std::vector<T> reduced(
     const std::size_t size = left.size() * sizeof(T);
     std::vector<std::byte> a(size + 1), b(size + 1), c(size + 1);
     const auto fill = [&] {
+        if (size == 0) return;
         std::memcpy(a.data() + 1, left.data(), size);
         std::memcpy(b.data() + 1, right.data(), size);
     };
@@ -54,7 +55,7 @@ std::vector<T> reduced(
     reduce_elements(op, type, a.data() + 1, b.data() + 1, b.data() + 1, left.size());
     CHECK(has_same_bytes<T>(b.data() + 1, c.data() + 1, left.size()));
     std::vector<T> result(left.size());
-    std::memcpy(result.data(), c.data() + 1, size);
+    if (size != 0) std::memcpy(result.data(), c.data() + 1, size);
     return result;
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Waiting: the phases as values, what a sleeping rank costs, and what ends a wait that nobody can
+/// fulfil.
+#include "runtime/base/clock.hpp"
+#include "runtime/waiter.hpp"
+#include "tests/runtime/engine_cluster.hpp"
+
+#include <array>
+#include <cstring>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+namespace dlrt {
+namespace {
+
+using namespace dlrt::testing;
+
+struct Usage {
+    double cpu_ms;
+    long wakeups;
+};
+
+Usage usage_of_thread() {
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    const auto ms = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    return {ms(used.ru_utime) + ms(used.ru_stime), used.ru_nvcsw};
+}
+
+Route to(WorldRank peer, Tag tag) {
+    return {test_context, peer, tag};
+}
+
+}  // namespace
+
+TEST_CASE("wait budget: a core of one's own is spun on, a shared one never", "[runtime]") {
+    for (const std::uint32_t cpus : {1u, 2u, 8u}) {
+        for (const std::uint32_t ranks : {1u, 2u, 8u, 9u, 100u}) {
+            const WaitBudget budget = wait_budget({cpus, ranks});
+            CHECK((budget.spin_rounds != 0) == (ranks <= cpus));
+            CHECK(budget.yield_rounds >= 2);
+            CHECK(budget.yield_rounds <= 20);
+        }
+    }
+}
+
+TEST_CASE("wait phase: spins, then yields, then sleeps until something happens", "[runtime]") {
+    using Step = WaitPhase::Step;
+    const WaitBudget budget{.spin_rounds = 2, .yield_rounds = 1, .shared_yield_ns = 0};
+    WaitPhase phase(budget, true);
+    CHECK(phase.next() == Step::spin);
+    CHECK(phase.next() == Step::spin);
+    CHECK(phase.next() == Step::yield);
+    CHECK(phase.next() == Step::sleep);
+    CHECK(phase.next() == Step::sleep);
+    phase.something_happened(budget);
+    CHECK(phase.next() == Step::yield);
+    CHECK(phase.next() == Step::sleep);
+    WaitPhase polite(budget, false);
+    CHECK(polite.next() == Step::yield);
+    CHECK(polite.next() == Step::sleep);
+}
+
+TEST_CASE("wait: ranks blocked for a third of a second sleep", "[runtime]") {
+    constexpr std::uint32_t size = 8;
+    Wiring wiring;
+    wiring.budget = wait_budget({1, 1});
+    Cluster cluster(size, wiring);
+    std::array<Usage, size> used{};
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> data(8);
+        MessageStatus status;
+        if (rank == 0) {
+            // Not to synchronise: this is the time that the others are to wait.
+            std::this_thread::sleep_for(std::chrono::milliseconds(333));
+            for (WorldRank other = 1; other < static_cast<WorldRank>(size); ++other) {
+                DLRT_DEMAND(engine.send(SendMode::standard, to(other, 1), bytes_to_send(data)).ok()
+                );
+            }
+            return;
+        }
+        const Usage before = usage_of_thread();
+        // Half of them in a receive, half in a request, one in a probe.
+        if (rank % 2 == 0) {
+            DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(data), status).ok());
+        } else if (rank == 1) {
+            engine.probe({test_context, any_source, any_tag}, status);
+        } else {
+            Request* const receive = engine.irecv(to(any_source, 1), bytes_to_fill(data));
+            engine.wait(receive);
+            engine.release(receive);
+        }
+        const Usage after = usage_of_thread();
+        used[static_cast<std::size_t>(rank)] = {
+            after.cpu_ms - before.cpu_ms, after.wakeups - before.wakeups};
+    });
+    for (const Usage& one : used) {
+        CHECK(one.cpu_ms < 30);
+        CHECK(one.wakeups < 20);
+    }
+}
+
+TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
+    Wiring wiring;
+    wiring.budget = wait_budget({1, 2});
+    Cluster cluster(2, wiring);
+    std::uint64_t elapsed_ns = 0;
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        cpu_set_t all, one;
+        ::sched_getaffinity(0, sizeof all, &all);
+        CPU_ZERO(&one);
+        for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+            if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+        }
+        ::sched_setaffinity(0, sizeof one, &one);
+        std::vector<std::byte> data(8);
+        MessageStatus status;
+        constexpr int rounds = 500;
+        std::uint64_t begin_ns = 0;
+        for (int round = -20; round < rounds; ++round) {
+            if (round == 0) begin_ns = monotonic_ns();
+            if (rank == 0) {
+                DLRT_DEMAND(engine.send(SendMode::standard, to(1, 1), bytes_to_send(data)).ok());
+                DLRT_DEMAND(engine.recv(to(1, 1), bytes_to_fill(data), status).ok());
+            } else {
+                DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(data), status).ok());
+                DLRT_DEMAND(engine.send(SendMode::standard, to(0, 1), bytes_to_send(data)).ok());
+            }
+        }
+        if (rank == 0) elapsed_ns = (monotonic_ns() - begin_ns) / rounds / 2;
+    });
+    // Figure: 3 us one way on an idle machine. A spinning rank would need a time slice, 4 ms.
+    CHECK(elapsed_ns < 1'000'000);
+}
+
+TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on", "[runtime]") {
+    Cluster cluster(3, Wiring{});
+    const auto sent = pattern(1, 16);
+    REQUIRE(cluster.engine(1).send(SendMode::standard, to(0, 1), bytes_to_send(sent)).ok());
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> data(16), other(16), large(1 << 20);
+        MessageStatus status;
+        if (rank == 1) return cluster.segment().mark_departed(1);
+        if (rank == 2) {
+            Request* const unlucky = engine.isend(
+                SendMode::standard, to(1, 1), bytes_to_send(large)
+            );
+            engine.wait(unlucky);
+            DLRT_DEMAND(status_of(*unlucky).error.code == Errc::peer_lost);
+            engine.release(unlucky);
+            DLRT_DEMAND(engine.send(SendMode::standard, to(0, 1), bytes_to_send(data)).ok());
+            return;
+        }
+        Request* const unlucky = engine.irecv(to(1, 2), bytes_to_fill(other));
+        engine.wait(unlucky);
+        DLRT_DEMAND(status_of(*unlucky).error.code == Errc::peer_lost);
+        DLRT_DEMAND(outcome_of(*unlucky).code == Errc::peer_lost);
+        DLRT_DEMAND(last_error_text().find("world rank 1") != std::string::npos);
+        engine.release(unlucky);
+        // What it had sent before is still good, and then no more comes.
+        DLRT_DEMAND(engine.recv(to(1, 1), bytes_to_fill(data), status).ok());
+        DLRT_DEMAND(data == sent);
+        DLRT_DEMAND(engine.recv(to(1, 1), bytes_to_fill(data), status).code == Errc::peer_lost);
+        engine.probe(to(1, any_tag), status);
+        DLRT_DEMAND(status.error.code == Errc::peer_lost);
+        DLRT_DEMAND(engine.mprobe(to(1, any_tag), status) == nullptr);
+        DLRT_DEMAND(engine.recv(to(2, 1), bytes_to_fill(data), status).ok());
+    });
+}
+
+TEST_CASE("wait: an abort ends every wait", "[runtime]") {
+    Cluster cluster(2, Wiring{});
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> data(16);
+        MessageStatus status;
+        if (rank == 1) {
+            static_cast<void>(cluster.segment().raise_abort(3, 1, "test"));
+            return;
+        }
+        DLRT_DEMAND(engine.recv(to(1, 2), bytes_to_fill(data), status).code == Errc::aborted);
+    });
+}
+
+TEST_CASE("wait: nothing can be lost between announcing the sleep and sleeping", "[runtime]") {
+    // No spinning and no yielding: every wait goes to the kernel at once.
+    Wiring wiring;
+    wiring.budget = {.spin_rounds = 0, .yield_rounds = 0, .shared_yield_ns = 0};
+    Cluster cluster(2, wiring);
+    cluster.run([](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> data(8);
+        MessageStatus status;
+        for (int round = 0; round < 3000; ++round) {
+            const Route other = to(1 - rank, round);
+            if (rank == 0) {
+                DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+                DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+            } else {
+                DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+                DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+            }
+        }
+    });
+}
+
+}  // namespace dlrt

@@ -4,7 +4,6 @@
 /// rate of small messages, and the doorbell. Minima over rounds. Usage: shm_bench
 /// [eager|fragments|get|window|rate|bell]…
 #include "runtime/base/clock.hpp"
-#include "runtime/base/cpu_pause.hpp"
 #include "runtime/base/stream_copy.hpp"
 #include "tests/transports/shm_area.hpp"
 
@@ -37,7 +36,7 @@ void pin(int cpu) {
 class Side {
   public:
     Side(const ShmArea& area, std::uint32_t rank)
-        : endpoint_(area.open(rank)),
+        : endpoint_(open(area, rank)),
           rank_(rank),
           peer_(PeerIndex{1 - rank}),
           outgoing_(message_bytes_max, std::byte{1}),
@@ -79,6 +78,13 @@ class Side {
     }
 
   private:
+    /// As the runtime opens it.
+    static std::unique_ptr<Endpoint> open(const ShmArea& area, std::uint32_t rank) {
+        shm::Options options = area.options(rank);
+        options.ring_fence = register_ring_fence();
+        area.doorbells()[rank].adopt(options.ring_fence);
+        return *shm::open_endpoint(options);
+    }
     void make_progress() {
         std::array<Arrival, 16> arrivals;
         const std::size_t count = endpoint_->poll(arrivals);
@@ -91,7 +97,6 @@ class Side {
             last_header_ = arrivals[i].header;
         }
         received_messages_ += count;
-        if (count == 0) cpu_pause();
     }
 
     std::unique_ptr<Endpoint> endpoint_;
@@ -194,12 +199,11 @@ void run_window(Side& side, std::string_view what, std::initializer_list<std::si
 }
 
 void run_bell(const ShmArea& area) {
-    const RingFence fence = register_ring_fence();
     Doorbell& bell = area.doorbells()[1];
-    for (const bool is_adopted : {false, true}) {
-        if (is_adopted) bell.adopt(fence);
+    for (const RingFence fence : {RingFence::full, register_ring_fence()}) {
+        const bool is_full = fence == RingFence::full;
         const double ns = best_ns(1'000'000, [&] { static_cast<void>(bell.ring(fence)); });
-        fmt::print("ring an awake peer, {}: {:.2f} ns\n", is_adopted ? "adopted" : "fenced", ns);
+        fmt::print("ring an awake peer, {}: {:.2f} ns\n", is_full ? "fenced" : "membarrier", ns);
     }
 }
 

@@ -10,8 +10,8 @@ namespace dlrt::shm {
 namespace {
 
 constexpr std::uint32_t ring_bytes = AreaLayout::payload_ring_bytes;
-/// A payload beyond this is worth telling the sender at once: its ring is small.
-constexpr std::uint32_t urgent_bytes_min = 2048;
+/// So much released payload is worth telling: then the sender never finds its ring full for long.
+constexpr std::uint32_t payload_batch_bytes = ring_bytes / 4;
 
 /// How a line's session relates to ours, modulo 16.
 enum class SessionAge { past, present, future };
@@ -37,7 +37,7 @@ Inbound::Inbound(
     plain_word_ = LineWord::make(0, 0, LineKind::inlined, session).bits >> 56;
     const std::uint64_t credit = record_->credit.load(std::memory_order_relaxed);
     consumed_ = credited_ = static_cast<std::uint32_t>(credit);
-    payload_released_ = static_cast<std::uint32_t>(credit >> 32);
+    payload_released_ = payload_credited_ = static_cast<std::uint32_t>(credit >> 32);
     place_ = record_->receiver;
     use_ring(place_.has_moved);
     if (place_.lap == 0) place_.lap = 1;
@@ -66,7 +66,7 @@ Bytes Inbound::find_payload(const Line& line, LineWord word) {
         DLRT_ASSERT(word.size() <= ring_bytes - offset);
         const std::uint32_t size = std::min(word.size(), ring_bytes - offset);
         payload_released_ = place + whole_lines(size);
-        if (size >= urgent_bytes_min) is_urgent_ = true;
+        if (payload_released_ - payload_credited_ >= payload_batch_bytes) is_urgent_ = true;
         return {payload_ + offset, size};
     }
     DLRT_ASSERT(word.kind() == LineKind::celled);

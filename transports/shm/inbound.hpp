@@ -18,13 +18,18 @@ class Inbound {
     /// Gives up everything handed out, and leaves its state for the next endpoint.
     void close();
 
+    /// Nothing to take and nothing to tell: what a poll mostly finds.
+    [[nodiscard]] bool is_silent() const {
+        // Partner: the release store in Outbound::publish.
+        const LineWord word{lines_[place_.index].word.load(std::memory_order_acquire)};
+        return word.lap() != place_.lap && consumed_ == credited_;
+    }
     /// Takes the next message. Its payload stays valid until the publish_credit() after it.
     [[nodiscard]] bool take(Arrival& out) {
         const Line& line = lines_[place_.index];
         // Partner: the release store in Outbound::publish.
         const LineWord word{line.word.load(std::memory_order_acquire)};
-        if (word.lap() != place_.lap) [[likely]]
-            return false;
+        if (word.lap() != place_.lap) return false;
         if (word.bits >> 56 != plain_word_) return take_other(out);
         const std::uint32_t size = word.size() <= inline_bytes_max ? word.size() : 0;
         out = {source_, line.header, Bytes(line.payload, size)};
@@ -34,11 +39,17 @@ class Inbound {
     /// True when take() would.
     [[nodiscard]] bool has_message();
 
-    /// Something was taken and the sender has not been told.
-    [[nodiscard]] bool owes_credit() const { return consumed_ != credited_; }
-    /// So much was taken that the sender should be told although more is coming.
+    /// So much was taken that the sender must be told before it has to wait.
     [[nodiscard]] bool owes_much() const {
         return is_urgent_ || consumed_ - credited_ >= credit_batch_;
+    }
+    /// Called when there was nothing to take: what is owed is told after a while, since telling
+    /// costs the sender the line that it looks at next.
+    void settle_when_idle() {
+        if (consumed_ != credited_ && ++idle_polls_ >= idle_polls_max) publish_credit();
+    }
+    void settle() {
+        if (consumed_ != credited_) publish_credit();
     }
     void publish_credit() {
         // Partner: the acquire load in Outbound::refresh.
@@ -46,10 +57,14 @@ class Inbound {
             consumed_ | std::uint64_t{payload_released_} << 32, std::memory_order_release
         );
         credited_ = consumed_;
+        payload_credited_ = payload_released_;
         is_urgent_ = false;
+        idle_polls_ = 0;
     }
 
   private:
+    static constexpr std::uint32_t idle_polls_max = 32;
+
     [[nodiscard]] bool take_other(Arrival& out);
     [[nodiscard]] Bytes find_payload(const Line& line, LineWord word);
     void use_ring(std::uint32_t has_moved);
@@ -71,7 +86,9 @@ class Inbound {
     std::uint32_t credited_ = 0;
     std::uint32_t credit_batch_ = 0;
     bool is_urgent_ = false;
+    std::uint32_t idle_polls_ = 0;
     std::uint32_t payload_released_ = 0;
+    std::uint32_t payload_credited_ = 0;
     std::uint32_t session_ = 0;
     PairRecord* record_ = nullptr;
     const std::byte* payload_ = nullptr;

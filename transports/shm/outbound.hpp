@@ -49,6 +49,11 @@ class Outbound {
     /// REQUIRES: find_payload_space(size) was the last call and gave a place. Returns its position.
     PayloadPlace commit_payload(std::uint32_t size);
 
+    /// After a message is on its way, when there is time: looks at the credit before it runs out.
+    void refresh_when_low() {
+        if (sent_ - consumed_ + 2 >= line_capacity_) [[unlikely]]
+            refresh();
+    }
     /// Takes in what the receiver has published.
     void refresh();
     /// The same before a payload is copied: learns how to copy it.

@@ -87,6 +87,7 @@ class ShmEndpoint final : public Endpoint {
     }
     /// Takes from one peer what fits; returns how many.
     [[nodiscard]] std::size_t drain(Inbound& inbound, std::span<Arrival> out);
+    [[nodiscard]] std::size_t poll_hot(std::span<Arrival> out);
     [[nodiscard]] std::size_t poll_cold(std::span<Arrival> out);
     [[nodiscard]] const CopyRow& row(std::uint64_t size_bytes) const;
 
@@ -104,6 +105,7 @@ class ShmEndpoint final : public Endpoint {
     std::size_t cold_next_ = 0;
     std::size_t hot_victim_ = 0;
     std::uint32_t polls_ = 0;
+    bool is_holding_payloads_ = false;  ///< The last poll handed some out.
     CellPool cells_;
     mutable CrossMemory cross_memory_;
 };
@@ -171,6 +173,7 @@ Post ShmEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payload
     copy_inline(line->payload, payload.data(), payload.size());
     out.publish(line, LineKind::inlined, static_cast<std::uint32_t>(payload.size()));
     ring(to);
+    out.refresh_when_low();
     return Post::done;
 }
 
@@ -188,6 +191,7 @@ Post ShmEndpoint::post_through_ring(
     std::memcpy(line->payload, &place, sizeof place);
     out.publish(line, LineKind::ringed, size);
     ring(peer);
+    out.refresh_when_low();
     return Post::done;
 }
 
@@ -218,6 +222,8 @@ Post ShmEndpoint::post_get(PeerIndex peer, RemoteMemory source, MutableBytes tar
 }
 
 std::size_t ShmEndpoint::drain(Inbound& inbound, std::span<Arrival> out) {
+    if (inbound.is_silent()) [[likely]]
+        return 0;
     // What was handed out before is given back by the call of poll() that we are in. A peer is
     // visited at most once in a poll, so that nothing of this poll is given back with it.
     if (inbound.owes_much()) inbound.publish_credit();
@@ -226,28 +232,36 @@ std::size_t ShmEndpoint::drain(Inbound& inbound, std::span<Arrival> out) {
         ++count;
         if (inbound.owes_much()) return count;
     }
-    if (count == 0 && inbound.owes_credit()) inbound.publish_credit();
+    if (count == 0) inbound.settle_when_idle();
     return count;
 }
 
 std::size_t ShmEndpoint::poll(std::span<Arrival> out) {
     // Partner: the release increment in connect().
-    if (card_->sender_changes.load(std::memory_order_acquire) != sender_changes_) accept_senders();
-    const std::size_t hot_count = std::min(order_.size(), hot_peers_max);
-    const bool has_cold = order_.size() > hot_peers_max;
+    if (card_->sender_changes.load(std::memory_order_acquire) != sender_changes_) [[unlikely]] {
+        accept_senders();
+    }
     // Busy hot peers must not keep the cold ones waiting.
-    if (has_cold && ++polls_ % 4 == 0) return poll_cold(out);
+    const bool has_cold = order_.size() > hot_peers_max;
+    const bool is_cold_turn = has_cold && ++polls_ % 4 == 0;
+    std::size_t count = is_cold_turn ? 0 : poll_hot(out);
+    if (has_cold && count < out.size()) count += poll_cold(out.subspan(count));
+    is_holding_payloads_ = count != 0;
+    return count;
+}
+
+std::size_t ShmEndpoint::poll_hot(std::span<Arrival> out) {
+    const std::size_t hot_count = std::min(order_.size(), hot_peers_max);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < hot_count; ++i) {
-        std::size_t at = first_ + i;
-        if (at >= hot_count) at -= hot_count;
+    std::size_t at = first_;
+    for (std::size_t visited = 0; visited < hot_count; ++visited) {
         count += drain(inbound_[order_[at]], out.subspan(count));
+        if (++at >= hot_count) at = 0;
         if (count == out.size()) {
-            first_ = at + 1 < hot_count ? at + 1 : 0;
-            return count;
+            first_ = at;
+            break;
         }
     }
-    if (has_cold) count += poll_cold(out.subspan(count));
     return count;
 }
 
@@ -271,6 +285,10 @@ bool ShmEndpoint::has_work() {
     if (card_->sender_changes.load(std::memory_order_acquire) != sender_changes_) accept_senders();
     for (Inbound& inbound : inbound_) {
         if (inbound.has_message()) return true;
+    }
+    // The caller is about to sleep: nobody must wait for what it has not told yet.
+    if (!is_holding_payloads_) {
+        for (Inbound& inbound : inbound_) inbound.settle();
     }
     return false;
 }

@@ -78,9 +78,11 @@ TEST_CASE("flight recorder: a second recorder of the same ring counts on", "[run
 TEST_CASE("flight recorder: a reader beside it never sees a mixed record", "[runtime]") {
     const auto ring = std::make_unique<FlightRing>();
     std::atomic<bool> is_over{false};
+    std::atomic<bool> is_seen{false};
     std::thread writer([&] {
         FlightRecorder recorder(*ring);
-        for (std::uint64_t i = 0; i < 200'000; ++i) {
+        // Goes on until the reader had its turn: on a busy machine that takes a while.
+        for (std::uint64_t i = 0; i < 200'000 || !is_seen.load(std::memory_order_relaxed); ++i) {
             const std::uint64_t sequence = recorder.enter(operation(i));
             if (i % 64 == 0) recorder.mark_waiting(sequence);
             recorder.finish(sequence);
@@ -93,6 +95,7 @@ TEST_CASE("flight recorder: a reader beside it never sees a mixed record", "[run
         for (const FlightEntry& entry : read_flight_ring(*ring, 256)) {
             ++seen_count;
             are_all_consistent = are_all_consistent && is_consistent(entry);
+            is_seen.store(true, std::memory_order_relaxed);
         }
     } while (!is_over.load(std::memory_order_acquire));
     writer.join();

@@ -79,6 +79,16 @@ class Packages(PlantedTree):
         self.assertIn("could not install: meson", said)
         self.assertNotIn("went on", said)
 
+    def test_the_two_commands_refuse_unknown_arguments(self):
+        for command in ("check", "quickstart"):
+            with self.subTest(command=command):
+                done = subprocess.run(
+                    [BASH, str(TOOLS / command), "--bogus"], stdin=subprocess.DEVNULL,
+                    capture_output=True, text=True, check=False,
+                )
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("unknown argument '--bogus'", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,7 +2,7 @@
 /// Dissemination barrier: in round k everybody signals the rank 2^k above and waits for the one 2^k
 /// below.
 ///
-/// Cost L alpha, p L messages; any p. Best where every rank has a core.
+/// Cost L alpha, p L messages; any p. Best on shared memory, also where ranks outnumber cores.
 /// Source: Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988.
 ///
 ///   p = 8, what rank 0 knows of:   round 0: 7 0   round 1: 5 6 7 0   round 2: all

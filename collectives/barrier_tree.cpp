@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tree barrier: signals climb a binomial tree to rank 0 and come down again.
 ///
-/// Cost 2 L alpha, but only 2 (p - 1) messages; any p. Best where ranks outnumber cores, so that
-/// wake-ups cost more than rounds. Source: folklore; the tree is that of tree.hpp.
+/// Cost 2 L alpha, but only 2 (p - 1) messages; any p. Best where messages cost more than rounds;
+/// with sleeping ranks on shared memory they don't, because its chain of wake-ups is twice as long.
+/// Source: folklore; the tree is that of tree.hpp.
 ///
 ///   p = 8:   7>6 6>4 5>4 3>2 4>0 2>0 1>0   then   0>4 0>2 0>1 4>6 4>5 2>3 6>7
 #include "collectives/algorithms.hpp"

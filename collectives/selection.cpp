@@ -19,20 +19,29 @@ struct Rule {
 constexpr std::int32_t any_size = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();
 
+constexpr std::uint64_t kib = 1024;
+
+// Rounds are dear where ranks outnumber cores, since most of them wake somebody: the more ranks,
+// the longer the vectors for which few rounds beat few bytes.
 constexpr Rule rules[] = {
-    {Collective::barrier, 4, any_bytes, "dissemination"},
-    {Collective::barrier, any_size, any_bytes, "tree"},
+    {Collective::barrier, any_size, any_bytes, "dissemination"},
     {Collective::bcast, any_size, any_bytes, "binomial"},
     {Collective::reduce, any_size, any_bytes, "binomial"},
-    {Collective::allreduce, any_size, 16 * 1024, "recursive_doubling"},
+    {Collective::allreduce, 2, 16 * kib, "recursive_doubling"},
+    {Collective::allreduce, 2, any_bytes, "ring"},
+    {Collective::allreduce, 4, 48 * kib, "recursive_doubling"},
+    {Collective::allreduce, 4, any_bytes, "ring"},
+    {Collective::allreduce, any_size, 256 * kib, "recursive_doubling"},
     {Collective::allreduce, any_size, any_bytes, "ring"},
     {Collective::allreduce, any_size, any_bytes, "recursive_doubling"},
-    {Collective::gather, any_size, 32 * 1024, "binomial"},
+    {Collective::gather, any_size, 32 * kib, "binomial"},
     {Collective::gather, any_size, any_bytes, "linear"},
-    {Collective::scatter, any_size, 32 * 1024, "binomial"},
+    {Collective::scatter, any_size, 32 * kib, "binomial"},
     {Collective::scatter, any_size, any_bytes, "linear"},
     {Collective::allgather, 2, any_bytes, "ring"},
-    {Collective::allgather, any_size, 32 * 1024, "bruck"},
+    {Collective::allgather, 4, 32 * kib, "bruck"},
+    {Collective::allgather, 4, any_bytes, "ring"},
+    {Collective::allgather, any_size, 512 * kib, "bruck"},
     {Collective::allgather, any_size, any_bytes, "ring"},
 };
 

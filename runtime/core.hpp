@@ -5,6 +5,7 @@
 /// init, init_with_store, finalize: one thread. get(): any thread, one load.
 #pragma once
 
+#include "runtime/base/config.hpp"
 #include "runtime/base/export.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/flight_recorder.hpp"
@@ -40,6 +41,7 @@ class DLRT_CORE Core {
     [[nodiscard]] FlightRecorder& flight();
     [[nodiscard]] ThreadLevel thread_level() const;
     [[nodiscard]] const JobMap& job_map() const;
+    [[nodiscard]] const Settings& settings() const;
     [[nodiscard]] const CommunicatorRef& world() const;
     [[nodiscard]] const CommunicatorRef& self() const;
     /// A context pair (see communicator.hpp) that this process has never used before. Any thread.
@@ -49,10 +51,14 @@ class DLRT_CORE Core {
 
     ~Core();
 
+    class State;
+
   private:
     Core();
+    static Status enter(ThreadLevel required, std::optional<KeyValueStore> store);
+    static void on_fork_child() noexcept;
+
     static std::atomic<Core*> instance_;
-    class State;
     std::unique_ptr<State> state_;
 };
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/config.hpp"
 #include "runtime/base/export.hpp"
 #include "runtime/base/status.hpp"
 #include "runtime/layout.hpp"
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -79,6 +81,8 @@ class DLRT_CORE Engine {
         WaitBudget wait_budget;
         /// Its current record is stamped when a wait stops spinning. Not owned; may be null.
         FlightRecorder* flight_recorder = nullptr;
+        std::optional<std::uint32_t> eager_bytes_max;  ///< At most; unset: the transports' limits.
+        std::vector<ProtocolRule> protocol_rules;      ///< DLRT_PROTO.
     };
     explicit Engine(Options options);
     ~Engine();

@@ -19,6 +19,7 @@ EngineState::EngineState(Engine::Options options)
 }
 
 void EngineState::open_peers(const Engine::Options& options) {
+    protocol_rules_ = options.protocol_rules;
     peers_.resize(options.routes.size());
     for (EndpointSlot& slot : slots_) slot.is_self_only = true;
     for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
@@ -30,7 +31,10 @@ void EngineState::open_peers(const Engine::Options& options) {
         peer.slot = &slot;
         peer.index = route.index;
         peer.rank = static_cast<WorldRank>(rank);
-        peer.eager_bytes_max = std::min(capabilities.eager_bytes_max, eager_size_limit_bytes);
+        peer.eager_bytes_max = std::min(
+            {capabilities.eager_bytes_max, eager_size_limit_bytes,
+             options.eager_bytes_max.value_or(eager_size_limit_bytes)}
+        );
         peer.credit_bytes = eager_credit_bytes;
         peer.can_read = capabilities.can_get;
         if (peer.rank != rank_) slot.is_self_only = false;

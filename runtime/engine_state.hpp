@@ -81,6 +81,12 @@ class EngineState final : public Progress {
     enum class Posted : std::uint8_t { yes, busy };
 
     // protocol_send.cpp
+    [[nodiscard]] bool is_eager_size(const Peer& peer, std::uint64_t size_bytes) const {
+        if (size_bytes > peer.eager_bytes_max) return false;
+        return protocol_rules_.empty() ||
+               choose_protocol(protocol_rules_, size_bytes, Protocol::eager, true) ==
+                   Protocol::eager;
+    }
     Posted post_send(Peer& peer, Request& request);
     Posted post_announcement(Peer& peer, Request& request);
     [[nodiscard]] Bytes data_of(const Request& request, std::uint64_t begin, std::uint64_t size);
@@ -104,6 +110,7 @@ class EngineState final : public Progress {
     void give_credit(Peer& peer, std::uint64_t size_bytes);
     void place(Request& request, std::uint64_t begin, Bytes payload);
     [[nodiscard]] Traffic traffic_with(const Peer& peer) const;
+    [[nodiscard]] bool should_read(const Peer& peer, std::uint64_t size_bytes) const;
 
     // engine_state.cpp
     void open_peers(const Engine::Options& options);
@@ -113,6 +120,7 @@ class EngineState final : public Progress {
     static constexpr std::size_t batch = 32;
 
     std::vector<EndpointSlot> slots_;
+    std::vector<ProtocolRule> protocol_rules_;
     std::vector<Peer> peers_;  ///< By world rank.
     std::vector<Peer*> backlogged_;
     RequestList streaming_;

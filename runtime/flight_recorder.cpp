@@ -38,6 +38,7 @@ std::uint64_t FlightRecorder::current() {
 std::uint64_t FlightRecorder::enter(const Operation& operation) {
     std::uint64_t sequence;
     if (is_shared_) {
+        inside_count_.fetch_add(1, std::memory_order_relaxed);
         sequence = ring_->next_sequence.fetch_add(1, std::memory_order_release);
     } else {
         sequence = ring_->next_sequence.load(std::memory_order_relaxed);
@@ -66,7 +67,15 @@ void FlightRecorder::mark_waiting(std::uint64_t sequence) {
     store(record->state, FlightState::waiting);
 }
 
+bool FlightRecorder::has_other_threads_inside() const {
+    const std::uint32_t own = current_of_thread != no_operation ? 1 : 0;
+    return inside_count_.load(std::memory_order_relaxed) > own;
+}
+
 void FlightRecorder::finish(std::uint64_t sequence) {
+    if (is_shared_ && sequence != no_operation) {
+        inside_count_.fetch_sub(1, std::memory_order_relaxed);
+    }
     current_of_thread = no_operation;
     FlightRecord* record = find(*ring_, sequence);
     if (record != nullptr) store(record->state, FlightState::finished);

@@ -9,6 +9,7 @@
 #include "runtime/base/export.hpp"
 #include "runtime/wireup/flight_ring.hpp"
 
+#include <atomic>
 #include <cstdint>
 
 namespace dlrt {
@@ -37,10 +38,14 @@ class DLRT_CORE FlightRecorder {
     void finish(std::uint64_t sequence);
     /// The newest entered and unfinished one of this thread; what the engine stamps.
     [[nodiscard]] static std::uint64_t current();
+    /// After allow_threads(): whether threads besides the calling one have entered and not
+    /// finished.
+    [[nodiscard]] bool has_other_threads_inside() const;
 
   private:
     FlightRing* ring_;
     bool is_shared_ = false;
+    std::atomic<std::uint32_t> inside_count_{0};
 };
 
 }  // namespace dlrt

@@ -128,14 +128,24 @@ void EngineState::take_announced(Request& request, const MatchKey& found, const 
         return;
     }
     const bool can_read = peer.can_read && body.memory.address != 0 && request.gapped() == nullptr;
-    if (can_read && peer.endpoint->choose_large(peer.index, wanted, traffic_with(peer)) ==
-                        LargeProtocol::rendezvous_read) {
+    if (can_read && should_read(peer, wanted)) {
         request.extra = body.memory;
         request.stage = Stage::reading;
         reading_.push_back(request);
         return;
     }
     ask_for_stream(peer, request);
+}
+
+bool EngineState::should_read(const Peer& peer, std::uint64_t size_bytes) const {
+    const LargeProtocol usual = peer.endpoint->choose_large(
+        peer.index, size_bytes, traffic_with(peer)
+    );
+    const Protocol preferred = usual == LargeProtocol::rendezvous_read
+                                   ? Protocol::rendezvous_read
+                                   : Protocol::rendezvous_stream;
+    return choose_protocol(protocol_rules_, size_bytes, preferred, false) ==
+           Protocol::rendezvous_read;
 }
 
 Traffic EngineState::traffic_with(const Peer& peer) const {

@@ -28,7 +28,7 @@ bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuff
     const Layout& layout = **buffer.layout;
     const std::uint64_t size_bytes = layout.size_bytes() * buffer.count;
     const std::uint64_t cost = credit_cost(size_bytes);
-    if (mode != SendMode::standard || size_bytes > peer.eager_bytes_max ||
+    if (mode != SendMode::standard || !is_eager_size(peer, size_bytes) ||
         cost > peer.credit_bytes || peer.is_backlogged || !layout.is_contiguous()) {
         return false;
     }
@@ -70,7 +70,7 @@ void EngineState::start_send(Request& request) {
 EngineState::Posted EngineState::post_send(Peer& peer, Request& request) {
     const std::uint64_t size_bytes = request.capacity_bytes;
     const std::uint64_t cost = credit_cost(size_bytes);
-    if (request.kind == RequestKind::synchronous_send || size_bytes > peer.eager_bytes_max ||
+    if (request.kind == RequestKind::synchronous_send || !is_eager_size(peer, size_bytes) ||
         cost > peer.credit_bytes) {
         return post_announcement(peer, request);
     }

@@ -159,11 +159,10 @@ std::string describe(const FlightEntry& entry, std::uint64_t now_ns) {
     if (words.has_size) {
         text += fmt::format(", {} byte{}", entry.size_bytes, entry.size_bytes == 1 ? "" : "s");
     }
-    if (entry.context != 0) {
-        text += fmt::format(
-            ", communicator {}.{}", entry.context >> 32, entry.context & 0xffffffff
-        );
-    }
+    // See ContextId: the generation matters to nobody who reads this, and 0.0 is the world.
+    const std::uint64_t leader = (entry.context >> 32) & 0xfffff;
+    const std::uint64_t number = entry.context & 0xffffffff;
+    if (leader != 0 || number != 0) text += fmt::format(", communicator {}.{}", leader, number);
     return text + ": " + state_text(entry, now_ns);
 }
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From the environment to a running engine, and back.
+#include "runtime/core_state.hpp"
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/host_identity.hpp"
+#include "runtime/tenancy.hpp"
+#include "runtime/wireup/message.hpp"
+#include "transports/loopback/loopback.hpp"
+#include "transports/shm/shm.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace dlrt {
+namespace {
+
+constexpr std::uint32_t loopback_endpoint = 0;
+constexpr std::uint32_t shm_endpoint = 1;
+/// About what one round of polling takes where spinning makes sense at all.
+constexpr std::uint32_t spin_round_ns = 27;
+
+/// Names the hosts of a job that this build can't connect.
+Status check_hosts(const JobMap& map) {
+    std::vector<std::uint32_t> used;
+    for (const RankEntry& rank : map.ranks) {
+        if (std::ranges::find(used, rank.host_index) == used.end()) used.push_back(rank.host_index);
+    }
+    if (used.size() <= 1) return {};
+    std::string names;
+    for (const std::uint32_t host : used) {
+        names += (names.empty() ? "" : ", ") + map.hosts[host].name;
+    }
+    return fail(
+        Errc::unsupported,
+        "the job's ranks are on {} hosts ({}); this build connects ranks of one "
+        "host only",
+        used.size(), names
+    );
+}
+
+Status limit_eager(const Settings& settings, const Endpoint& endpoint) {
+    const std::uint32_t possible = endpoint.capabilities().eager_bytes_max;
+    if (!settings.eager_bytes || *settings.eager_bytes <= possible) return {};
+    return fail(
+        Errc::argument, "DLRT_EAGER_BYTES={}: {} sends at most {} bytes that way",
+        *settings.eager_bytes, endpoint.name(), possible
+    );
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Core::State>> Core::State::open(
+    ThreadLevel required, std::optional<KeyValueStore> store
+) {
+    Result<Settings> settings = read_settings(environ, environment::all);
+    if (!settings) return settings.error();
+    set_log_level(settings->log_level);
+    std::unique_ptr<State> state(new State(std::move(*settings), required));
+    if (Status status = state->join(std::move(store)); !status.ok()) return status;
+    if (Status status = state->open_engine(); !status.ok()) {
+        // We were in, and others may count on us.
+        const std::string reason = last_error_text();
+        state->source_->abort(1, reason);
+        return store_failure(status.code, 0, reason);
+    }
+    return state;
+}
+
+Status Core::State::join(std::optional<KeyValueStore> store) {
+    constexpr int ms_per_s = 1000;
+    const int timeout_ms = static_cast<int>(settings_.join_timeout_s) * ms_per_s;
+    if (store) {
+        source_ = make_store_source(std::move(*store), timeout_ms);
+    } else {
+        Result<std::unique_ptr<WireupSource>> source = choose_source(timeout_ms);
+        if (!source) return source.error();
+        source_ = std::move(*source);
+    }
+    Result<Membership> membership = source_->join();
+    if (!membership) return membership.error();
+    membership_.emplace(std::move(*membership));
+    const std::string& host = job_map().hosts[place().host_index].name;
+    set_log_identity(membership_->rank, host);
+    log(LogLevel::info, "core", "rank {} of {} joined through {}", membership_->rank,
+        job_map().size(), source_->name());
+    return check_hosts(job_map());
+}
+
+void Core::State::claim_rank() {
+    LifeCell& cell = life();
+    generation_ = cell.generation.fetch_add(1, std::memory_order_relaxed);
+    cell.pid.store(::getpid(), std::memory_order_relaxed);
+    // Pairs with whoever asks whether the rank is there.
+    cell.life.store(static_cast<std::uint32_t>(RankLife::initialized), std::memory_order_release);
+}
+
+Status Core::State::open_engine() {
+    ring_fence_ = register_ring_fence();
+    membership_->segment.doorbell(place().local_rank).adopt(ring_fence_);
+    flight_.emplace(membership_->segment.flight_ring(place().local_rank));
+    claim_rank();
+    const std::uint64_t record = flight_->enter({.call = Call::init});
+    Engine::Options options;
+    options.rank = static_cast<WorldRank>(membership_->rank);
+    options.local_rank = place().local_rank;
+    options.segment = &membership_->segment;
+    options.doorbell_descriptor = membership_->doorbell.get();
+    options.ring_fence = ring_fence_;
+    options.wait_budget = choose_budget();
+    options.flight_recorder = &*flight_;
+    options.eager_bytes_max = settings_.eager_bytes;
+    options.protocol_rules = settings_.protocol_rules;
+    if (Status status = open_endpoints(options); !status.ok()) return status;
+    engine_ = std::make_unique<Engine>(std::move(options));
+    if (thread_level_ == ThreadLevel::multiple) {
+        engine_->set_thread_mode(ThreadMode::multiple);
+        flight_->allow_threads();
+    }
+    make_communicators();
+    flight_->finish(record);
+    return {};
+}
+
+Status Core::State::open_endpoints(Engine::Options& options) {
+    HostSegment& segment = membership_->segment;
+    const std::uint32_t local_size = segment.header().local_size;
+    options.endpoints.push_back(loopback::open_endpoint());
+    if (local_size > 1) {
+        shm::Options shm_options;
+        shm_options.area = segment.transport_area();
+        shm_options.local_rank = place().local_rank;
+        shm_options.local_size = local_size;
+        shm_options.doorbells = &segment.doorbell(0);
+        shm_options.ring_fence = ring_fence_;
+        shm_options.write_doorbell_descriptor = [source = source_.get()](std::uint32_t local_rank) {
+            const std::uint64_t one = 1;
+            const int descriptor = source->doorbell_of(local_rank);
+            [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
+        };
+        shm_options.copy_table = shm::builtin_copy_table();
+        shm_options.allow_cross_memory = settings_.allow_cross_memory;
+        auto endpoint = shm::open_endpoint(std::move(shm_options));
+        if (!endpoint) return endpoint.error();
+        options.endpoints.push_back(std::move(*endpoint));
+    }
+    for (const auto& endpoint : options.endpoints) {
+        if (Status status = limit_eager(settings_, *endpoint); !status.ok()) return status;
+    }
+    for (std::uint32_t rank = 0; rank < job_map().size(); ++rank) {
+        const std::uint32_t local_rank = job_map().ranks[rank].local_rank;
+        const bool is_own = rank == membership_->rank;
+        options.routes.push_back(
+            {is_own ? loopback_endpoint : shm_endpoint, PeerIndex{is_own ? 0 : local_rank}}
+        );
+    }
+    for (const std::uint32_t rank : job_map().ranks_on_host(place().host_index)) {
+        options.world_rank_of_local.push_back(static_cast<WorldRank>(rank));
+    }
+    return {};
+}
+
+WaitBudget Core::State::choose_budget() const {
+    const HostSegment& segment = membership_->segment;
+    const bool is_bound = !place().cpus.empty();
+    WaitBudget budget = wait_budget(find_tenancy(
+        segment.tenancy(), segment.header().usable_cpu_count, find_affinity(), is_bound
+    ));
+    if (settings_.spin_us) budget.spin_rounds = *settings_.spin_us * 1000 / spin_round_ns;
+    return budget;
+}
+
+void Core::State::make_communicators() {
+    std::vector<WorldRank> members(job_map().size());
+    std::iota(members.begin(), members.end(), 0);
+    const auto rank = static_cast<WorldRank>(membership_->rank);
+    world_ = std::make_shared<Communicator>(
+        *engine_, context(world_number, 0), std::make_shared<Group>(std::move(members)), rank
+    );
+    self_ = std::make_shared<Communicator>(
+        *engine_, context(self_number, membership_->rank),
+        std::make_shared<Group>(std::vector<WorldRank>{rank}), 0
+    );
+}
+
+ContextId Core::State::context(std::uint32_t number, std::uint32_t leader) const {
+    constexpr std::uint64_t generation_mask = 0xfff;
+    return ContextId{
+        (generation_ & generation_mask) << 52 | std::uint64_t{leader} << 32 |
+        std::uint64_t{number}};
+}
+
+void Core::State::meet_all() {
+    const std::uint64_t record = flight_->enter({.call = Call::finalize});
+    // While one rank waits here it serves those who still receive from it. Once all have come,
+    // nobody will receive any more, so that a message without a receive holds nobody up.
+    if (const Status met = barrier(*world_); !met.ok()) {
+        log(LogLevel::warning, "finalize", "not all ranks came: {}", last_error_text());
+    }
+    if (settings_.is_checking) report_unreceived();
+    flight_->finish(record);
+}
+
+void Core::State::report_unreceived() {
+    const std::uint64_t count = engine_->drop_context(world_->user_context()) +
+                                engine_->drop_context(self_->user_context());
+    if (count == 0) return;
+    write_log_line(
+        "check",
+        fmt::format("{} message{} arrived that nobody received", count, count == 1 ? "" : "s")
+    );
+}
+
+void Core::State::leave() {
+    self_.reset();
+    world_.reset();
+    engine_.reset();
+    life().pid.store(0, std::memory_order_relaxed);
+    // Before the source closes what others watch: pairs with their look at this cell.
+    life().life.store(static_cast<std::uint32_t>(RankLife::finalized), std::memory_order_release);
+    if (const Status left = source_->leave(); !left.ok()) {
+        log(LogLevel::warning, "finalize", "{}", last_error_text());
+    }
+}
+
+void Core::State::abort(int status, std::string_view text) {
+    membership_->segment.raise_abort(status, membership_->rank, text);
+    // A daemon prints the cause once for the whole job.
+    if (source_->name() != "daemon") {
+        write_log_line("abort", fmt::format("status {}: {}", status, text));
+    }
+    source_->abort(status, text);
+}
+
+}  // namespace dlrt

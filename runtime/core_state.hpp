@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is behind the Core while it is in a job. Private to core*.cpp. Thread: as core.hpp says.
+#pragma once
+
+#include "runtime/base/config.hpp"
+#include "runtime/core.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace dlrt {
+
+class Core::State {
+  public:
+    /// Numbers of the contexts that exist without being asked for; a rank's own begin after them.
+    static constexpr std::uint32_t world_number = 0;
+    static constexpr std::uint32_t meeting_number = 2;
+    static constexpr std::uint32_t self_number = 4;
+    static constexpr std::uint32_t first_free_number = 6;
+
+    /// Everything from the environment to the world communicator. Errors: see Core::init.
+    [[nodiscard]] static Result<std::unique_ptr<State>> open(
+        ThreadLevel required, std::optional<KeyValueStore> store
+    );
+
+    /// Waits for all ranks and for what is in flight; what goes wrong is logged, the way out is
+    /// open.
+    void meet_all();
+    /// Closes the engine, marks the rank finalized and leaves the source.
+    void leave();
+    void abort(int status, std::string_view text);
+    /// In a forked child: only system calls.
+    void abandon() noexcept { source_->abandon(); }
+
+    [[nodiscard]] Engine& engine() { return *engine_; }
+    [[nodiscard]] FlightRecorder& flight() { return *flight_; }
+    [[nodiscard]] ThreadLevel thread_level() const { return thread_level_; }
+    [[nodiscard]] const JobMap& job_map() const { return membership_->map; }
+    [[nodiscard]] const Settings& settings() const { return settings_; }
+    [[nodiscard]] const CommunicatorRef& world() const { return world_; }
+    [[nodiscard]] const CommunicatorRef& self() const { return self_; }
+    /// generation (12 bits) | leader's rank (20) | its running number (32). The generation keeps
+    /// apart what ranks say before and after they have finalized and initialised again.
+    [[nodiscard]] ContextId context(std::uint32_t number, std::uint32_t leader) const;
+    [[nodiscard]] ContextId new_context() {
+        return context(next_number_.fetch_add(2, std::memory_order_relaxed), membership_->rank);
+    }
+
+  private:
+    State(Settings settings, ThreadLevel level)
+        : settings_(std::move(settings)), thread_level_(level) {}
+    Status join(std::optional<KeyValueStore> store);
+    Status open_engine();
+    Status open_endpoints(Engine::Options& options);
+    [[nodiscard]] WaitBudget choose_budget() const;
+    void claim_rank();
+    void make_communicators();
+    void report_unreceived();
+    [[nodiscard]] const RankEntry& place() const {
+        return membership_->map.ranks[membership_->rank];
+    }
+    [[nodiscard]] LifeCell& life() const { return membership_->segment.life(place().local_rank); }
+
+    Settings settings_;
+    ThreadLevel thread_level_;
+    std::unique_ptr<WireupSource> source_;
+    std::optional<Membership> membership_;
+    std::optional<FlightRecorder> flight_;
+    RingFence ring_fence_ = RingFence::full;
+    std::uint32_t generation_ = 0;
+    std::unique_ptr<Engine> engine_;
+    CommunicatorRef world_;
+    CommunicatorRef self_;
+    std::atomic<std::uint32_t> next_number_{first_free_number};
+};
+
+}  // namespace dlrt

@@ -117,12 +117,10 @@ Status Core::State::open_engine() {
     options.protocol_rules = settings_.protocol_rules;
     if (Status status = open_endpoints(options); !status.ok()) return status;
     engine_ = std::make_unique<Engine>(std::move(options));
-    if (thread_level_ == ThreadLevel::multiple) {
-        engine_->set_thread_mode(ThreadMode::multiple);
-        flight_->allow_threads();
-    }
+    if (thread_level_ == ThreadLevel::multiple) engine_->set_thread_mode(ThreadMode::multiple);
     make_communicators();
     flight_->finish(record);
+    if (thread_level_ == ThreadLevel::multiple) flight_->allow_threads();
     return {};
 }
 

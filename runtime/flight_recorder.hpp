@@ -29,7 +29,7 @@ class DLRT_CORE FlightRecorder {
     /// What current() yields when this thread is in no call; the functions below ignore it.
     static constexpr std::uint64_t no_operation = ~std::uint64_t{0};
 
-    /// Before a second thread enters.
+    /// Before a second thread enters. REQUIRES: nobody is inside.
     void allow_threads() { is_shared_ = true; }
     /// Returns the record's sequence number, for finish().
     std::uint64_t enter(const Operation& operation);

@@ -44,9 +44,24 @@ constexpr std::array<Entry, 29> entries = {{
     {"ERR_TIMEOUT", "the time limit passed"},
 }};
 
+/// A thread's text. The main thread's is destroyed before exit handlers run, which may still call
+/// us: those get one that is never destroyed.
+struct Holder {
+    std::string text;
+    ~Holder();
+};
+thread_local bool is_holder_gone = false;
+Holder::~Holder() {
+    is_holder_gone = true;
+}
+
 std::string& text_of_thread() {
-    thread_local std::string text;
-    return text;
+    if (is_holder_gone) {
+        thread_local std::string* late_text = new std::string;
+        return *late_text;
+    }
+    thread_local Holder holder;
+    return holder.text;
 }
 
 const Entry* find(Errc code) {

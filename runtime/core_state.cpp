@@ -52,6 +52,14 @@ Status limit_eager(const Settings& settings, const Endpoint& endpoint) {
     );
 }
 
+Result<shm::CopyTable> find_copy_table(const Settings& settings) {
+    if (settings.copy_table_path.empty()) return shm::builtin_copy_table();
+    Result<shm::CopyTable> table = shm::read_copy_table(settings.copy_table_path);
+    if (table) return table;
+    const std::string reason = last_error_text();
+    return fail(Errc::argument, "DLRT_COPY_TABLE={}: {}", settings.copy_table_path, reason);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Core::State>> Core::State::open(
@@ -127,6 +135,8 @@ Status Core::State::open_engine() {
 Status Core::State::open_endpoints(Engine::Options& options) {
     HostSegment& segment = membership_->segment;
     const std::uint32_t local_size = segment.header().local_size;
+    Result<shm::CopyTable> table = find_copy_table(settings_);
+    if (!table) return table.error();
     options.endpoints.push_back(loopback::open_endpoint());
     if (local_size > 1) {
         shm::Options shm_options;
@@ -140,7 +150,7 @@ Status Core::State::open_endpoints(Engine::Options& options) {
             const int descriptor = source->doorbell_of(local_rank);
             [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
         };
-        shm_options.copy_table = shm::builtin_copy_table();
+        shm_options.copy_table = std::move(*table);
         shm_options.allow_cross_memory = settings_.allow_cross_memory;
         auto endpoint = shm::open_endpoint(std::move(shm_options));
         if (!endpoint) return endpoint.error();

@@ -49,22 +49,22 @@ std::string field(const Pmi1Fields& fields, std::string_view name) {
 
 Result<Pmi1Fields> parse_pmi1_line(std::string_view line) {
     Pmi1Fields fields;
+    std::string* last = nullptr;
     std::string_view rest = line;
     while (!rest.empty()) {
-        if (rest.front() == ' ') {
-            rest.remove_prefix(1);
-            continue;
-        }
-        const std::size_t equals = rest.find('=');
         const std::size_t blank = std::min(rest.find(' '), rest.size());
-        if (equals == std::string_view::npos || equals == 0 || equals > blank) {
-            return fail(Errc::wireup, "PMI-1: '{}' is no answer", line);
+        const std::size_t equals = rest.find('=');
+        const bool is_field = equals < blank && equals > 0;
+        std::size_t end = blank;
+        if (is_field) {
+            const std::string_view name = rest.substr(0, equals);
+            if (name == "value") end = rest.size();
+            last = &fields[std::string(name)];
+            *last = rest.substr(equals + 1, end - equals - 1);
+        } else if (last != nullptr && end > 0) {
+            *last += fmt::format(" {}", rest.substr(0, end));
         }
-        const std::string_view name = rest.substr(0, equals);
-        const bool is_rest = name == "value" || name == "msg";
-        const std::size_t end = is_rest ? rest.size() : blank;
-        fields[std::string(name)] = std::string(rest.substr(equals + 1, end - equals - 1));
-        rest.remove_prefix(end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (!fields.contains("cmd")) return fail(Errc::wireup, "PMI-1: '{}' is no answer", line);
     return fields;

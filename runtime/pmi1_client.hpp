@@ -13,7 +13,8 @@
 
 namespace dlrt {
 
-/// "cmd=get_result rc=0 value=x" as a map; `value` and `msg` take the rest of the line.
+/// "cmd=get_result rc=0 msg=all is well value=x" as a map: a word without '=' belongs to the field
+/// before it, `value` takes the rest of the line.
 using Pmi1Fields = std::map<std::string, std::string, std::less<>>;
 /// Errors: Errc::wireup for a line that isn't such a list.
 [[nodiscard]] Result<Pmi1Fields> parse_pmi1_line(std::string_view line);

@@ -114,6 +114,11 @@ TEST_CASE("core: a setting that can't be keeps a program from starting", "[runti
               if (Core::init(ThreadLevel::single).code != Errc::argument) return 1;
               if (last_error_text().find("DLRT_EAGER_BYTES?") == std::string::npos) return 2;
               ::unsetenv("DLRT_EAGER_BYTE");
+              ::setenv("DLRT_COPY_TABLE", "no-such-file", 1);
+              if (Core::init(ThreadLevel::single).code != Errc::argument) return 5;
+              if (last_error_text().find("DLRT_COPY_TABLE=no-such-file") == std::string::npos)
+                  return 6;
+              ::unsetenv("DLRT_COPY_TABLE");
               ::setenv("DLRT_EAGER_BYTES", "1m", 1);
               if (Core::init(ThreadLevel::single).ok()) {
                   // A transport that can do it may; then the setting was used.

@@ -159,7 +159,7 @@ int run(const dlrt::Communicator& world, const Arguments& arguments) {
 
 int main(int count, char** values) {
     dlrt::Session session;
-    // What every rank finds out by itself, one rank says; what one rank finds out ends the job.
+    // What every rank finds out by itself, one of them says; what one finds out alone ends the job.
     const bool is_speaker = session.world.rank() == 0;
     try {
         if (Options(count, values).flag("--help")) {
@@ -171,7 +171,6 @@ int main(int count, char** values) {
         if (is_speaker) std::cerr << "heat: " << error.what() << '\n' << usage;
         return 2;
     } catch (const std::exception& error) {
-        std::cerr << "heat: " << error.what() << '\n';
-        dlrt::abort(1, error.what());
+        dlrt::abort(1, std::string("heat: ") + error.what());
     }
 }

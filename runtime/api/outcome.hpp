@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From the engine's outcomes to dlrt_status and to the words of dlrt_last_error.
+/// From the engine's outcomes to dlrt_status.
 #pragma once
 
 #include "runtime/api/surface.hpp"
@@ -35,9 +35,5 @@ inline void write_status(
         source, found.tag, to_c(found.error), found.is_cancelled ? 1 : 0, found.size_bytes, {0, 0},
     };
 }
-
-/// Finds the words for an operation that failed on its way, and passes its status on. They are set
-/// anew because the thread that completes an operation need not be the one that saw it fail.
-[[gnu::cold]] Status explain_outcome(const Site& site, Status outcome, const MessageStatus& found);
 
 }  // namespace dlrt::api

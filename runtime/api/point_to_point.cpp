@@ -72,7 +72,7 @@ inline dlrt_err blocking_send(
     const FlightMark mark(site, record_of(function.call, peer, buffer, side));
     const Status outcome = site.engine().send(function.mode, side.route, source_of(buffer, side));
     if (!outcome.ok()) [[unlikely]]
-        return to_c(explain_outcome(site, outcome, {}));
+        return to_c(site.pass(outcome));
     return DLRT_OK;
 }
 
@@ -183,7 +183,7 @@ Status run_exchange(
         write_no_peer_status(status);
     }
     if (!outcome.ok()) [[unlikely]]
-        return explain_outcome(site, outcome, found);
+        return site.pass(outcome);
     return {};
 }
 
@@ -230,7 +230,7 @@ dlrt_err dlrt_recv(
     const Status outcome = site.engine().recv(side.route, target_of(arguments, side), found);
     write_status(found, translation_pointer(*use.pointer), status);
     if (!outcome.ok()) [[unlikely]]
-        return to_c(explain_outcome(site, outcome, found));
+        return to_c(site.pass(outcome));
     return DLRT_OK;
 }
 

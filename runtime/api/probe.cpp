@@ -95,7 +95,7 @@ dlrt_err dlrt_probe(int32_t source, int32_t tag, dlrt_comm comm, dlrt_status* st
     site.engine().probe(target.route, found);
     write_status(found, target.translation(), status);
     if (!found.error.ok()) [[unlikely]]
-        return to_c(explain_outcome(site, found.error, found));
+        return to_c(site.pass(found.error));
     return DLRT_OK;
 }
 
@@ -115,6 +115,8 @@ dlrt_err dlrt_iprobe(
     }
     MessageStatus found;
     *is_there = site.engine().iprobe(target.route, found) ? 1 : 0;
+    if (!found.error.ok()) [[unlikely]]
+        return to_c(site.pass(found.error));
     if (*is_there != 0) write_status(found, target.translation(), status);
     return DLRT_OK;
 }
@@ -137,7 +139,7 @@ dlrt_err dlrt_mprobe(
     MessageStatus found;
     MatchedMessage* taken = site.engine().mprobe(target.route, found);
     write_status(found, target.translation(), status);
-    if (taken == nullptr) return to_c(explain_outcome(site, found.error, found));
+    if (taken == nullptr) return to_c(site.pass(found.error));
     return give_message(site, target, taken, message);
 }
 
@@ -161,6 +163,8 @@ dlrt_err dlrt_improbe(
     MessageStatus found;
     MatchedMessage* taken = site.engine().improbe(target.route, found);
     *is_there = taken != nullptr ? 1 : 0;
+    if (!found.error.ok()) [[unlikely]]
+        return to_c(site.pass(found.error));
     if (taken == nullptr) {
         *message = DLRT_MESSAGE_NULL;
         return DLRT_OK;
@@ -189,7 +193,7 @@ dlrt_err dlrt_mrecv(
     const Status outcome = site.engine().mrecv(entry->message, target, found);
     write_status(found, entry->translation.get(), status);
     if (!outcome.ok()) [[unlikely]]
-        return to_c(explain_outcome(site, outcome, found));
+        return to_c(site.pass(outcome));
     return DLRT_OK;
 }
 

@@ -48,10 +48,12 @@ void write_request_status(const RequestEntry& entry, dlrt_status* status) {
 Status finish_request(
     const Site& site, dlrt_request* handle, RequestEntry& entry, dlrt_status* status
 ) {
-    MessageStatus found;
+    Status outcome;
     if (entry.request != nullptr) {
-        found = status_of(*entry.request);
+        const MessageStatus found = status_of(*entry.request);
         write_found(entry, found, status);
+        if (!found.error.ok()) [[unlikely]]
+            outcome = site.pass(outcome_of(*entry.request));
         // Tells the engine that the round is over; returns at once, since it is complete.
         if (entry.is_persistent)
             site.engine().wait(entry.request);
@@ -66,9 +68,7 @@ Status finish_request(
         site.surface().requests.remove(to_handle(*handle));
         *handle = DLRT_REQUEST_NULL;
     }
-    if (!found.error.ok()) [[unlikely]]
-        return explain_outcome(site, found.error, found);
-    return {};
+    return outcome;
 }
 
 Status check_array(const Site& site, std::int32_t count, const void* requests) {

@@ -8,24 +8,38 @@
 
 namespace dlrt::launcher {
 
+namespace {
+
+/// Insertions, deletions, replacements and swaps of neighbours that make one word of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> above(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        before.swap(above);
+        above.swap(row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+            const bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
 std::string_view nearest_name(std::string_view word, std::span<const std::string_view> names) {
     std::string_view best;
     // One edit for short names, two for longer ones; more would be guessing.
     std::size_t best_distance = word.size() < 4 ? 2 : 3;
     for (const std::string_view name : names) {
-        std::vector<std::size_t> row(name.size() + 1);
-        std::iota(row.begin(), row.end(), std::size_t{0});
-        for (std::size_t i = 1; i <= word.size(); ++i) {
-            std::size_t diagonal = row[0];
-            row[0] = i;
-            for (std::size_t j = 1; j <= name.size(); ++j) {
-                const std::size_t replaced = diagonal + (word[i - 1] == name[j - 1] ? 0 : 1);
-                diagonal = row[j];
-                row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-            }
-        }
-        if (row.back() < best_distance && row.back() < name.size()) {
-            best_distance = row.back();
+        const std::size_t distance = edit_distance(word, name);
+        if (distance < best_distance && distance < name.size()) {
+            best_distance = distance;
             best = name;
         }
     }

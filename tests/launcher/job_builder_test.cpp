@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/job_builder.hpp"
+
+#include "launcher/rank_environment.hpp"
+#include "runtime/base/error_text.hpp"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+namespace dlrt::launcher {
+namespace {
+
+using Words = std::vector<std::string>;
+
+CallerContext context_of(Words environment = {"PATH=/bin", "PWD=/here"}) {
+    return {std::move(environment), "/here", StdinKind::descriptor, "j1", "t1"};
+}
+
+HostFacts facts_of(std::vector<std::uint32_t> cpus) {
+    HostFacts facts;
+    facts.host_name = "h";
+    facts.usable_cpu_count = static_cast<std::uint32_t>(cpus.size());
+    facts.cpus = std::move(cpus);
+    facts.free_port = 4000;
+    return facts;
+}
+
+BuiltJob built(const Words& words, const CallerContext& context, const HostFacts& facts) {
+    const Result<Options> options = parse_options(words);
+    REQUIRE(options.has_value());
+    Result<BuiltJob> job = build_job(*options, context, facts);
+    INFO(last_error_text());
+    REQUIRE(job.has_value());
+    return std::move(*job);
+}
+
+std::string refusal(const Words& words, const CallerContext& context) {
+    const Result<Options> options = parse_options(words);
+    REQUIRE(options.has_value());
+    REQUIRE(!build_job(*options, context, facts_of({0, 1})));
+    return last_error_text();
+}
+
+}  // namespace
+
+TEST_CASE("job builder: without a number there is a rank for each usable cpu", "[launcher]") {
+    const BuiltJob job = built({"a"}, context_of(), facts_of({2, 5, 6}));
+    CHECK(job.map.size() == 3);
+    CHECK(job.map.ranks[1].cpus == std::vector<std::uint32_t>{5});
+    CHECK(job.warnings.empty());
+    CHECK(job.start.master_port == 4000);
+    CHECK(job.start.token == "t1");
+    CHECK(decode_job_map(job.start.job_map).has_value());
+}
+
+TEST_CASE("job builder: more ranks than cpus run unbound, with one warning", "[launcher]") {
+    const BuiltJob job = built({"-np", "3", "a"}, context_of(), facts_of({0}));
+    CHECK(job.map.ranks[2].cpus.empty());
+    CHECK(job.warnings == Words{"3 ranks share 1 usable cpu on h"});
+}
+
+TEST_CASE("job builder: folders become absolute and PWD follows --wdir", "[launcher]") {
+    const auto program = [](const Words& words) {
+        return built(words, context_of(), facts_of({0})).start.programs.at(0);
+    };
+    CHECK(program({"a"}).working_directory == "/here");
+    CHECK(find_variable(program({"a"}).environment, "PWD") == "/here");
+    CHECK(program({"--wdir", "sub", "a"}).working_directory == "/here/sub");
+    CHECK(program({"--wdir", "/x y", "a"}).working_directory == "/x y");
+    CHECK(find_variable(program({"--wdir", "/x y", "a"}).environment, "PWD") == "/x y");
+}
+
+TEST_CASE("job builder: a deleted folder is an error unless --wdir says another", "[launcher]") {
+    CallerContext context = context_of();
+    context.working_directory.clear();
+    CHECK(
+        refusal({"a"}, context) ==
+        "host h: the current folder has been deleted; valid is --wdir FOLDER"
+    );
+    CHECK(
+        refusal({"--wdir", "sub", "a"}, context) ==
+        "host h: the current folder has been deleted; valid is --wdir FOLDER"
+    );
+    CHECK(built({"--wdir", "/x", "a"}, context, facts_of({0})).map.size() == 1);
+}
+
+TEST_CASE("job builder: input for a rank that isn't there is refused", "[launcher]") {
+    CHECK(
+        refusal({"-np", "2", "--stdin", "2", "a"}, context_of()) ==
+        "--stdin: the job has no such rank; valid are 0 to 1"
+    );
+    CHECK(
+        refusal({"--stdin", "99999999999", "a"}, context_of()) ==
+        "--stdin: the job has no such rank; valid are 0 to 1"
+    );
+    CHECK(built({"--stdin", "1", "a"}, context_of(), facts_of({0, 1})).start.stdin_rank == 1);
+}
+
+TEST_CASE("job builder: -x of what isn't set is a warning", "[launcher]") {
+    const BuiltJob job = built({"-x", "NOT_THERE", "a"}, context_of(), facts_of({0}));
+    CHECK(job.warnings == Words{"-x: NOT_THERE is not set here, so it isn't passed on"});
+}
+
+TEST_CASE("rank environment: the identity of other jobs is not passed on", "[launcher]") {
+    const Words caller = {
+        "A=1",
+        "DLRT_RANK=3",
+        "DLRT_ALGO=ring",
+        "PMI_FD=3",
+        "PMIX_RANK=1",
+        "OMPI_COMM_WORLD_RANK=1",
+        "MPI_LOCALRANKID=0",
+        "SSH_CLIENT=x",
+        "RANK=1",
+        "MASTER_PORT=5",
+        "EMPTY="};
+    CHECK(
+        program_environment(caller, {}) == Words{"A=1", "DLRT_ALGO=ring", "MASTER_PORT=5", "EMPTY="}
+    );
+}
+
+TEST_CASE("rank environment: within a job torch's meeting point is the inner one", "[launcher]") {
+    const Words caller = {"DLRT_JOBID=x", "MASTER_PORT=5", "MASTER_ADDR=h", "A=1"};
+    CHECK(program_environment(caller, {}) == Words{"A=1"});
+}
+
+TEST_CASE("rank environment: edits win over everything, in order", "[launcher]") {
+    using Kind = EnvironmentEdit::Kind;
+    const Words caller = {"A=1", "B=2", "SSH_CLIENT=x"};
+    const std::vector<EnvironmentEdit> edits = {
+        {Kind::assign, "A", "9"},
+        {Kind::unset, "B", ""},
+        {Kind::forward, "SSH_CLIENT", ""},
+        {Kind::forward, "C", ""},
+        {Kind::assign, "D", "a=b"}};
+    CHECK(program_environment(caller, edits) == Words{"A=9", "SSH_CLIENT=x", "D=a=b"});
+}
+
+TEST_CASE("rank environment: ranks know themselves by both styles of names", "[launcher]") {
+    RankIdentity identity;
+    identity.job_id = "j";
+    identity.token = "t";
+    identity.daemon_socket = "s";
+    identity.rank = 5;
+    identity.size = 8;
+    identity.local_rank = 1;
+    identity.local_size = 4;
+    identity.host_index = 1;
+    identity.host_count = 2;
+    identity.descriptors = {100, 101, 102, 103};
+    CHECK(
+        identity_environment(identity) ==
+        Words{
+            "DLRT_JOBID=j", "DLRT_RANK=5", "DLRT_SIZE=8", "DLRT_LOCAL_RANK=1", "DLRT_LOCAL_SIZE=4",
+            "DLRT_NODE_RANK=1", "DLRT_NUM_NODES=2", "DLRT_FDS=100,101,102,103", "DLRT_TOKEN=t",
+            "DLRT_DAEMON=s", "RANK=5", "LOCAL_RANK=1", "WORLD_SIZE=8", "LOCAL_WORLD_SIZE=4"}
+    );
+    identity.is_oversubscribed = true;
+    CHECK(identity_environment(identity).back() == "DLRT_OVERSUBSCRIBED=1");
+    for (const std::string& entry : identity_environment(identity)) {
+        CHECK(is_reserved_variable(entry.substr(0, entry.find('='))));
+    }
+}
+
+}  // namespace dlrt::launcher

@@ -68,15 +68,28 @@ void ControlServer::add_connection(int descriptor, std::uint32_t local_rank) {
 }
 
 void ControlServer::read(Connection& connection) {
-    const Result<ReceivedMessage> received = receive_message(connection.watch.get(), 0);
-    const bool goes_on = received
-                             ? std::visit(
-                                   [&](const auto& message) { return take(connection, message); },
-                                   received->message
-                               )
-                             : received.error().code == Errc::timeout;
-    if (!goes_on) return close(connection);
+    if (take_next(connection) == Taken::nothing_more) return close(connection);
     connection.watch.when_readable([this, &connection] { read(connection); });
+}
+
+ControlServer::Taken ControlServer::take_next(Connection& connection) {
+    const Result<ReceivedMessage> received = receive_message(connection.watch.get(), 0);
+    if (!received) {
+        return received.error().code == Errc::timeout ? Taken::nothing_yet : Taken::nothing_more;
+    }
+    const bool goes_on = std::visit(
+        [&](const auto& message) { return take(connection, message); }, received->message
+    );
+    return goes_on ? Taken::message : Taken::nothing_more;
+}
+
+void ControlServer::take_pending(std::uint32_t local_rank) {
+    for (const auto& connection : connections_) {
+        if (connection->local_rank != local_rank || !connection->watch.is_open()) continue;
+        Taken taken = Taken::message;
+        while (taken == Taken::message) taken = take_next(*connection);
+        if (taken == Taken::nothing_more) close(*connection);
+    }
 }
 
 void ControlServer::close(Connection& connection) {

@@ -32,6 +32,8 @@ class ControlServer {
 
     /// The process that was started as this rank.
     void set_rank_pid(std::uint32_t local_rank, std::int32_t pid);
+    /// Takes what this rank has sent so far: its last words count though its end is known already.
+    void take_pending(std::uint32_t local_rank);
     /// Somebody has joined the job as this rank and has not left in good order.
     [[nodiscard]] bool is_claimed(std::uint32_t local_rank) const;
     /// A claimed rank will not come back: others must not wait for it.
@@ -60,6 +62,8 @@ class ControlServer {
     void add_connection(int descriptor, std::uint32_t local_rank);
     void accept();
     void read(Connection& connection);
+    enum class Taken : std::uint8_t { message, nothing_yet, nothing_more };
+    Taken take_next(Connection& connection);
     void close(Connection& connection);
     bool answer(Connection& connection, const ControlMessage& message, int descriptor = -1);
     bool refuse(Connection& connection, std::string reason);

@@ -261,6 +261,7 @@ void Daemon::on_rank_ended(const KeeperReport& report) {
     const std::uint32_t local_rank = report.local_rank;
     pids_[local_rank] = 0;
     ++ended_count_;
+    control_.take_pending(local_rank);
     const bool is_unfinalized = control_.is_claimed(local_rank);
     // After a failure the job ends anyway; that others then miss this rank is no news.
     if (report.value == 0) control_.give_up_claim(local_rank);

@@ -77,12 +77,13 @@ class Head {
     JobMap map_;
     std::string daemon_host_ = "?";
     Cause cause_;
-    std::uint32_t running_count_ = 0;
+    std::uint32_t ended_count_ = 0;
     std::uint32_t terminated_count_ = 0;
     std::vector<std::uint32_t> unfinalized_ranks_;
     int urgency_ = 0;  ///< 0: the job runs. 1: ranks have their grace. 2: everybody is being
                        ///< killed.
-    bool has_started_ = false;
+    bool has_started_ = false;       ///< The daemon has been told to start the ranks.
+    bool have_all_started_ = false;  ///< All of them run their programs.
     bool has_ended_ = false;
 };
 
@@ -149,6 +150,8 @@ void Head::on_frame(Frame&& frame) {
             terminal_.taken(taken->size_bytes);
     } else if (std::holds_alternative<RanksSuspended>(frame)) {
         ::raise(SIGSTOP);
+    } else if (std::holds_alternative<RanksStarted>(frame)) {
+        have_all_started_ = true;
     } else if (const auto* notice = std::get_if<Notice>(&frame)) {
         say(notice->text);
     } else if (std::holds_alternative<JobEnded>(frame)) {
@@ -174,7 +177,6 @@ void Head::on_host_facts(const HostFacts& facts) {
             options_.rank_count() ? "" : " (no -np: one rank for each)"
         ));
     }
-    running_count_ = map_.size();
     has_started_ = true;
     daemon_.send(job->start);
     if (context_.stdin_kind == StdinKind::forwarded && !terminal_.start()) {
@@ -196,7 +198,7 @@ void Head::start_timeout() {
 }
 
 void Head::on_rank_ended(const RankEnded& end) {
-    if (running_count_ > 0) --running_count_;
+    ++ended_count_;
     if (end.is_unfinalized && end.wait_status == 0) unfinalized_ranks_.push_back(end.rank);
     Cause cause = cause_of_wait_status(end.wait_status);
     if (cause.kind == CauseKind::none) return;
@@ -210,7 +212,9 @@ void Head::on_rank_ended(const RankEnded& end) {
 void Head::set_cause(Cause cause) {
     if (cause_.kind != CauseKind::none) return;
     cause_ = std::move(cause);
-    terminated_count_ = running_count_;
+    // Of a host that could not start its ranks nothing is known to have run.
+    const bool is_known = have_all_started_ || cause_.kind != CauseKind::host_failed;
+    terminated_count_ = is_known ? map_.size() - ended_count_ : 0;
 }
 
 void Head::end_job(Cause cause, int signal) {
@@ -218,7 +222,7 @@ void Head::end_job(Cause cause, int signal) {
     if (urgency_ > 0) return;
     urgency_ = 1;
     timeout_timer_.cancel();
-    if (running_count_ > 0) daemon_.send(Terminate{signal, options_.grace_ms});
+    if (ended_count_ < map_.size()) daemon_.send(Terminate{signal, options_.grace_ms});
 }
 
 void Head::wait_for_signals() {
@@ -250,6 +254,11 @@ void Head::on_signal(int signal) {
 
 void Head::end_by_signal(int signal) {
     const Cause cause = make_cause(CauseKind::signalled, signal);
+    if (has_ended_) {
+        // Only a reader is waited for that doesn't read.
+        set_cause(cause);
+        return loop_.stop();
+    }
     if (urgency_ == 0) {
         if (has_started_) return end_job(cause, signal);
         set_cause(cause);

@@ -19,7 +19,7 @@ CallerContext context_of(Words environment = {"PATH=/bin", "PWD=/here"}) {
 
 HostFacts facts_of(std::vector<std::uint32_t> cpus) {
     HostFacts facts;
-    facts.host_name = "h";
+    facts.host_name = std::string("h");
     facts.usable_cpu_count = static_cast<std::uint32_t>(cpus.size());
     facts.cpus = std::move(cpus);
     facts.free_port = 4000;

@@ -34,7 +34,7 @@ class Control(LauncherCase):
     def test_a_second_process_cannot_claim_a_rank(self):
         job = self.run_job("-np", 1, *RANK, "join", "join_in_child", "leave")
         self.assertIn("welcome", job.out)
-        self.assertRegex(job.out, r"ed is already claimed by process|already claimed by process \d+")
+        self.assertRegex(job.out, r"already claimed by process \d+")
 
     def test_a_process_below_the_rank_can_be_the_rank(self):
         script = f"python3 {RANK[1]} join leave && echo after"
@@ -52,8 +52,9 @@ class Control(LauncherCase):
         self.assertEqual(job.returncode, 0)
         for rank in range(4):
             self.assertIn(f"address of {rank}\n", job.out)
+        late = f"sleep 0.3; python3 {RANK[1]} join put get_next leave"
         job = self.run_job("-np", 1, *RANK, "join", "put", "get_next", "leave", ":",
-                           "-np", 1, "sh", "-c", f"sleep 0.3; python3 {RANK[1]} join put get_next leave")
+                           "-np", 1, "sh", "-c", late)
         self.assertEqual(job.returncode, 0)
 
     def test_doorbells_are_handed_out(self):

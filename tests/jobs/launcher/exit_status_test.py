@@ -30,9 +30,10 @@ class ExitStatus(LauncherCase):
 
     def test_a_signal_is_128_and_its_number_and_has_a_name(self):
         for number, name in ((11, "segmentation fault"), (9, "killed"), (6, "aborted")):
-            job = self.run_job("-np", 2, "sh", "-c", f"test $DLRT_RANK = 0 && kill -{number} $$; sleep 60")
+            script = f"test $DLRT_RANK = 0 && kill -{number} $$; sleep 60"
+            job = self.run_job("-np", 2, "sh", "-c", script)
             self.assertEqual(job.returncode, 128 + number)
-            self.assert_line(job, f"rank 0 (", f"signal {number} ({name}", "1 other terminated")
+            self.assert_line(job, "rank 0 (", f"signal {number} ({name}", "1 other terminated")
 
     def test_short_failures_in_a_row_all_have_their_status(self):
         for index in range(200):
@@ -61,6 +62,7 @@ class ExitStatus(LauncherCase):
             job = self.run_job("-np", 2, name)
             self.assertEqual((job.returncode, job.out), (127, ""))
             self.assert_line(job, name, "not found")
+            self.assertNotIn("terminated", job.err)
 
     def test_a_file_that_is_not_executable_is_126(self):
         with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
@@ -90,7 +92,8 @@ class ExitStatus(LauncherCase):
             self.assert_line(job, "bad", "interpreter")
 
     def test_wrong_options_are_125_and_start_nothing(self):
-        for words in (("-np", "0"), ("-np", "abc"), ("--tmeout", "3"), ("--stdin", "7", "-np", "2")):
+        wrong = (("-np", "0"), ("-np", "abc"), ("--tmeout", "3"), ("--stdin", "7", "-np", "2"))
+        for words in wrong:
             job = self.run_job(*words, "echo", "ran")
             self.assertEqual((job.returncode, job.out), (125, ""))
             self.assert_line(job, words[0])

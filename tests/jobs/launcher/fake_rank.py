@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rank in Python that speaks the control protocol of runtime/wireup/format.md, for the daemon's tests.
+"""A rank in Python that speaks the protocol of runtime/wireup/format.md, for tests of the daemon.
 
 usage: fake_rank.py STEP...   Steps are done in order; see the functions below.
 """
@@ -9,7 +9,10 @@ import struct
 import sys
 import time
 
-TYPES = ["", "hello", "welcome", "refused", "abort", "finalized", "put", "get", "address", "bell", "rung"]
+TYPES = [
+    "", "hello", "welcome", "refused", "abort", "finalized", "put", "get", "address", "bell",
+    "rung",
+]
 
 
 def text(value):

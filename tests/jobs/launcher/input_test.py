@@ -29,7 +29,8 @@ class Input(LauncherCase):
             file.flush()
             for size in (2, 16):
                 with open(file.name, "rb") as feed:
-                    self.assert_sums(self.run_job("-np", size, "sh", "-c", SUM % 0, stdin=feed), size)
+                    job = self.run_job("-np", size, "sh", "-c", SUM % 0, stdin=feed)
+                    self.assert_sums(job, size)
             job = self.run_job("-np", 2, "--stdin", file.name, "sh", "-c", SUM % 0)
             self.assert_sums(job, 2)
 
@@ -71,9 +72,9 @@ class Input(LauncherCase):
 
     def test_a_shell_loop_keeps_its_input(self):
         for option in ("", "--stdin none"):
-            script = f"printf '1\\n2\\n3\\n' | while read l; do {DLRUN} -np 2 {option} true; echo $l; done"
-            result = subprocess.run(["sh", "-c", script], env=self.environment, stdout=subprocess.PIPE,
-                                    timeout=20, check=True)
+            loop = f"while read l; do {DLRUN} -np 2 {option} true; echo $l; done"
+            result = subprocess.run(["sh", "-c", f"printf '1\\n2\\n3\\n' | {loop}"], check=True,
+                                    env=self.environment, stdout=subprocess.PIPE, timeout=20)
             self.assertEqual(result.stdout, b"1\n2\n3\n")
 
     def test_a_closed_input_is_empty(self):

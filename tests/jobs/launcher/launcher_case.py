@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launcher's job tests share: runs dlrun with a time limit and looks whether anybody is left.
+"""What the launcher's job tests share: running dlrun with a time limit, looking who is left.
 
-Each test gives its jobs a mark in the environment, which every process of the job inherits: dlrun, its
-daemon, the keeper, ranks and what ranks start. Afterwards no process may carry it.
+Each test gives its jobs a mark in the environment, which every process of the job inherits: dlrun,
+its daemon, the keeper, ranks and what ranks start. Afterwards no process may carry it.
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals to dlrun: ranks get the same signal and their grace, and dlrun ends with 128 and its number."""
+"""Signals to dlrun: ranks get the same one and their grace, and dlrun ends with 128 + number."""
 import os
 import pty
 import signal
@@ -30,7 +30,8 @@ class Signals(LauncherCase):
         self.folder = folder.name
 
     def start_polite(self, grace=2, **options):
-        job = self.start("-np", 4, "--grace", grace, "python3", "-c", POLITE, self.folder, **options)
+        job = self.start("-np", 4, "--grace", grace, "python3", "-c", POLITE, self.folder,
+                         **options)
         self.addCleanup(job.stderr.close)
         self.addCleanup(job.stdout.close)
         for _ in range(4):
@@ -111,7 +112,8 @@ class Signals(LauncherCase):
         self.assert_nobody_left()
 
     def test_a_failure_within_the_grace_of_a_signal_does_not_change_the_status(self):
-        job = self.start("-np", 2, "sh", "-c", "trap 'exit 3' TERM; echo r; while :; do sleep 0.02; done")
+        script = "trap 'exit 3' TERM; echo r; while :; do sleep 0.02; done"
+        job = self.start("-np", 2, "sh", "-c", script)
         self.assertEqual([job.stdout.readline() for _ in range(2)], [b"r\n"] * 2)
         job.terminate()
         self.assertEqual(self.finish(job), 143)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks start with: programs, folders, environment, cpus, limits; many ranks, and jobs in jobs."""
+"""What ranks start with: programs, folders, environment, cpus, limits; many ranks, jobs in jobs."""
 import os
 import pathlib
 import resource
+import subprocess
 import tempfile
 
 from launcher_case import DLRUN, LauncherCase, main
@@ -23,8 +24,9 @@ class Start(LauncherCase):
     def test_names_of_ranks_in_both_styles(self):
         for rank in range(2):
             got = dict(v.split("=") for r, v in self.values(
-                ["DLRT_SIZE", "DLRT_LOCAL_RANK", "DLRT_LOCAL_SIZE", "DLRT_NODE_RANK", "DLRT_NUM_NODES",
-                 "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR"], "-np", 2)
+                ["DLRT_SIZE", "DLRT_LOCAL_RANK", "DLRT_LOCAL_SIZE", "DLRT_NODE_RANK",
+                 "DLRT_NUM_NODES", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+                 "MASTER_ADDR"], "-np", 2)
                 if r == str(rank))
             self.assertEqual(got, {
                 "DLRT_SIZE": "2", "DLRT_LOCAL_RANK": str(rank), "DLRT_LOCAL_SIZE": "2",
@@ -33,9 +35,10 @@ class Start(LauncherCase):
                 "MASTER_ADDR": "127.0.0.1"})
 
     def test_other_launchers_names_are_not_passed_on_but_settings_are(self):
-        self.environment.update(PMI_RANK="9", OMPI_X="9", SSH_CLIENT="9", DLRT_RANK="9", DLRT_ALGO="ring",
-                                MASTER_PORT="1234")
-        got = self.values(["PMI_RANK", "OMPI_X", "SSH_CLIENT", "DLRT_ALGO", "MASTER_PORT"], "-np", 1)
+        self.environment.update(PMI_RANK="9", OMPI_X="9", SSH_CLIENT="9", DLRT_RANK="9",
+                                DLRT_ALGO="ring", MASTER_PORT="1234")
+        names = ["PMI_RANK", "OMPI_X", "SSH_CLIENT", "DLRT_ALGO", "MASTER_PORT"]
+        got = self.values(names, "-np", 1)
         self.assertEqual({v for _, v in got}, {"PMI_RANK=unset", "OMPI_X=unset", "SSH_CLIENT=unset",
                                                "DLRT_ALGO=ring", "MASTER_PORT=1234"})
         got = self.values(["SSH_CLIENT", "HOME"], "-np", 1, "-x", "SSH_CLIENT", "--unset", "HOME")
@@ -51,18 +54,18 @@ class Start(LauncherCase):
             odd = pathlib.Path(folder, "with blank \u00e9")
             odd.mkdir()
             self.assertEqual(self.run_job("-np", 2, "pwd", cwd=odd).out, f"{odd}\n" * 2)
-            self.assertEqual(self.run_job("-np", 2, "--wdir", "/tmp", "pwd", cwd=odd).out, "/tmp\n" * 2)
+            job = self.run_job("-np", 2, "--wdir", "/tmp", "pwd", cwd=odd)
+            self.assertEqual(job.out, "/tmp\n" * 2)
             self.assertEqual(self.run_job("-np", 1, "--wdir", odd.name, "pwd", cwd=folder).out,
                              f"{odd}\n")
-            for words, cwd in ((("--wdir", "/no/such"), folder), (("--wdir", "/etc/passwd"), folder)):
-                job = self.run_job("-np", 2, *words, "pwd", cwd=cwd)
+            for wrong in ("/no/such", "/etc/passwd", "sub"):
+                job = self.run_job("-np", 2, "--wdir", wrong, "pwd", cwd=folder)
                 self.assertEqual((job.returncode, job.out), (125, ""))
-                self.assertIn(words[1], job.err)
+                self.assertIn(wrong, job.err)
                 self.assertIn("host ", job.err)
 
     def test_a_deleted_folder_is_an_error(self):
         script = f"cd $(mktemp -d) && rmdir $PWD && {DLRUN} -np 2 pwd"
-        import subprocess
         job = subprocess.run(["sh", "-c", script], env=self.environment, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, timeout=10)
         self.assertEqual((job.returncode, job.stdout), (125, ""))

@@ -152,8 +152,8 @@ DLRT_CONSTANT dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
 
 enum { DLRT_PROC_NULL = -1, DLRT_ANY_SOURCE = -2, DLRT_ANY_TAG = -1, DLRT_UNDEFINED = -32766 };
 
-/* Reductions. Which element types each accepts: integers all; floats and complex per line. DLRT_CHAR is
- * text and has none. Integers wrap; -0 is less than +0; logical results are 0 or 1. */
+/* Reductions. Which element types each accepts: integers all; floats and complex per line.
+ * DLRT_CHAR is text and has none. Integers wrap; -0 is less than +0; logical results are 0 or 1. */
 typedef enum dlrt_op {
     DLRT_OP_NULL = 0,
     DLRT_SUM = 1,  /* integers, floats, complex */
@@ -285,11 +285,12 @@ dlrt_comm_create_from_group(dlrt_group group, const char* text, dlrt_comm* resul
 DLRT_PUBLIC dlrt_err dlrt_comm_free(dlrt_comm* comm);
 
 /* ---- Types. Immutable, usable at once. Displacements and strides as named ---- */
-/* Bounds as in MPI-4.1 chapter 5, with one difference: no padding for alignment is added to the extent of a
- * struct; for an array of C structs say dlrt_type_resized(type, 0, sizeof(struct), ...). Bounds that
- * dlrt_type_resized and dlrt_type_subarray set are sticky: a type with such parts is bounded by them alone.
- * Blocks of length 0 have no effect; a type without data has all bounds 0. Elements may overlap when they are
- * sent (an extent shorter than the data). Sizes, bounds and extents must fit 63 bits (DLRT_ERR_TYPE). */
+/* Bounds as in MPI-4.1 chapter 5, with one difference: no padding for alignment is added to the
+ * extent of a struct; for an array of C structs say dlrt_type_resized(type, 0, sizeof(struct),
+ * ...). Bounds that dlrt_type_resized and dlrt_type_subarray set are sticky: a type with such parts
+ * is bounded by them alone. Blocks of length 0 have no effect; a type without data has all bounds
+ * 0. Elements may overlap when they are sent (an extent shorter than the data). Sizes, bounds and
+ * extents must fit 63 bits (DLRT_ERR_TYPE). */
 
 DLRT_PUBLIC dlrt_err dlrt_type_contiguous(int64_t count, dlrt_type old, dlrt_type* result);
 DLRT_PUBLIC dlrt_err dlrt_type_vector(

@@ -15,7 +15,9 @@ MPIEXEC = shutil.which("mpiexec.hydra") or shutil.which("mpiexec.mpich")
 
 
 def run(*words):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("DLRT_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("DLRT_")
+    }
     return subprocess.run(
         [MPIEXEC, *words], capture_output=True, text=True, timeout=60, env=environment, check=False
     )

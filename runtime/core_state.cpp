@@ -4,9 +4,9 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/host_identity.hpp"
 #include "runtime/tenancy.hpp"
 #include "runtime/wireup/message.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 #include "transports/loopback/loopback.hpp"
 #include "transports/shm/shm.hpp"
 
@@ -176,7 +176,7 @@ WaitBudget Core::State::choose_budget() const {
     const HostSegment& segment = membership_->segment;
     const bool is_bound = !place().cpus.empty();
     WaitBudget budget = wait_budget(find_tenancy(
-        segment.tenancy(), segment.header().usable_cpu_count, find_affinity(), is_bound
+        segment.tenancy(), segment.header().usable_cpu_count, find_usable_cpus().cpus, is_bound
     ));
     if (settings_.spin_us) budget.spin_rounds = *settings_.spin_us * 1000 / spin_round_ns;
     return budget;

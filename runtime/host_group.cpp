@@ -8,6 +8,7 @@
 #include "runtime/host_identity.hpp"
 #include "runtime/rank_identity.hpp"
 #include "runtime/watch_thread.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -30,7 +31,7 @@ Result<RankIdentity> make_identity() {
     identity.host_key = host.key;
     identity.host_name = host.name;
     identity.nonce = *nonce;
-    identity.cpus = find_affinity();
+    identity.cpus = find_usable_cpus().cpus;
     return identity;
 }
 

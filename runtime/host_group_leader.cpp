@@ -6,6 +6,7 @@
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/wireup/control_socket.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +48,10 @@ JobMap make_map(const std::vector<RankIdentity>& identities, std::string job_id)
     for (const RankIdentity& identity : identities) {
         all_cpus.insert(identity.cpus.begin(), identity.cpus.end());
     }
-    const auto cpu_count = static_cast<std::uint32_t>(std::max<std::size_t>(all_cpus.size(), 1));
+    // A quota is that of the container that all are in.
+    const UsableCpus own = find_usable_cpus();
+    auto cpu_count = static_cast<std::uint32_t>(std::max<std::size_t>(all_cpus.size(), 1));
+    if (own.is_quota_limited()) cpu_count = std::min(cpu_count, own.count);
     JobMap map;
     map.job_id = std::move(job_id);
     map.hosts.push_back({identities.front().host_name, cpu_count});

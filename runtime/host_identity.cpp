@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads /proc and asks the scheduler.
+/// Reads /proc.
 #include "runtime/host_identity.hpp"
 
 #include "runtime/base/fd.hpp"
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <fcntl.h>
-#include <sched.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,21 +54,6 @@ HostIdentity find_host_identity() {
         namespace_number("/proc/self/ns/user")
     );
     return identity;
-}
-
-std::vector<std::uint32_t> find_affinity() {
-    constexpr std::size_t cpu_numbers = 8192;
-    std::vector<std::uint32_t> cpus;
-    cpu_set_t* set = CPU_ALLOC(cpu_numbers);
-    const std::size_t size_bytes = CPU_ALLOC_SIZE(cpu_numbers);
-    if (set != nullptr && ::sched_getaffinity(0, size_bytes, set) == 0) {
-        for (std::size_t cpu = 0; cpu < cpu_numbers; ++cpu) {
-            if (CPU_ISSET_S(cpu, size_bytes, set)) cpus.push_back(static_cast<std::uint32_t>(cpu));
-        }
-    }
-    CPU_FREE(set);
-    if (cpus.empty()) cpus.push_back(0);
-    return cpus;
 }
 
 }  // namespace dlrt

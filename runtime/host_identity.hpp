@@ -3,9 +3,7 @@
 /// need to know of it. Any thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace dlrt {
 
@@ -16,8 +14,5 @@ struct HostIdentity {
     std::string name;  ///< Host name, for people.
 };
 [[nodiscard]] HostIdentity find_host_identity();
-
-/// Cpus that the calling thread may run on, ascending; at least one.
-[[nodiscard]] std::vector<std::uint32_t> find_affinity();
 
 }  // namespace dlrt

@@ -5,6 +5,7 @@
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/host_identity.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <array>
 #include <cerrno>
@@ -60,7 +61,7 @@ Result<Membership> AloneSource::join() {
             "PMI-1",
             variable);
     }
-    const auto cpu_count = static_cast<std::uint32_t>(find_affinity().size());
+    const std::uint32_t cpu_count = find_usable_cpus().count;
     JobMap map;
     map.job_id = fmt::format("alone-{}", ::getpid());
     map.hosts.push_back({find_host_identity().name, cpu_count});

@@ -44,9 +44,8 @@ class UnderMpiexec(unittest.TestCase):
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
 
     def test_an_abort_ends_all_with_its_status(self):
-        outcome = run("-n", "3", PROGRAM, "abort")
-        self.assertEqual(outcome.returncode, 9, outcome.stderr)
-        self.assertIn("rank 1 gives up", outcome.stderr)
+        # The text is not looked for: Hydra may drop what was written just before an abort.
+        self.assertEqual(run("-n", "3", PROGRAM, "abort").returncode, 9)
 
     def test_a_death_ends_all(self):
         self.assertNotEqual(run("-n", "3", PROGRAM, "die").returncode, 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/usable_cpus.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include "runtime/base/fd.hpp"
 
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace dlrt::launcher {
+namespace dlrt {
 namespace {
 
 constexpr std::size_t cpu_set_cpus = 8192;
@@ -175,4 +175,4 @@ UsableCpus find_usable_cpus() {
     return usable_cpus_below("", own_affinity());
 }
 
-}  // namespace dlrt::launcher
+}  // namespace dlrt

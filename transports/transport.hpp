@@ -114,8 +114,8 @@ class Endpoint {
     /// Fills `out` with finished pending posts; returns how many.
     [[nodiscard]] virtual std::size_t poll_completions(std::span<Completion> out) = 0;
 
-    /// True when poll() or poll_completions() would yield something now. Cheap; called between
-    /// announcing a sleep and sleeping.
+    /// True when poll() or poll_completions() would yield something now, or a post that was busy
+    /// may go; whoever makes it so rings. Cheap; called between announcing a sleep and sleeping.
     [[nodiscard]] virtual bool has_work() = 0;
 
     /// How a message of this size should travel to that peer, from the table of this host.

@@ -67,7 +67,7 @@ void Doorbell::sleep_futex(std::int64_t timeout_ns) {
 }
 
 SleepKind Doorbell::ring(RingFence fence) {
-    if (fence == RingFence::full || owner_uses_membarrier.load(std::memory_order_relaxed) == 0) {
+    if (needs_fence(fence)) {
         // Orders the caller's publication before the load below; pairs with announce_sleep().
         sequence.fetch_add(0, std::memory_order_seq_cst);
     } else {

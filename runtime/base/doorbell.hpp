@@ -44,6 +44,11 @@ struct alignas(no_sharing_bytes) Doorbell {
     /// Sleeps until rung, or until timeout_ns passes (negative: for ever). Clears the announcement.
     void sleep_futex(std::int64_t timeout_ns);
 
+    /// True when a ringer must fence between publishing and looking at anything of the sleeper's.
+    [[nodiscard]] bool needs_fence(RingFence fence) const {
+        return fence == RingFence::full ||
+               owner_uses_membarrier.load(std::memory_order_relaxed) == 0;
+    }
     /// Any thread of any process that maps the word, after it has published its work. Returns
     /// SleepKind::descriptor when the caller must now write the owner's eventfd, else awake.
     [[nodiscard]] SleepKind ring(RingFence fence);

@@ -16,7 +16,7 @@ void stream_copy(std::byte* target, const std::byte* source, std::size_t size_by
     constexpr std::size_t line_bytes = 64;
     const std::size_t lead = (0 - reinterpret_cast<std::uintptr_t>(target)) % line_bytes;
     if (size_bytes < lead + line_bytes) {
-        std::memcpy(target, source, size_bytes);
+        if (size_bytes != 0) std::memcpy(target, source, size_bytes);
         return;
     }
     std::memcpy(target, source, lead);
@@ -57,17 +57,17 @@ void plain_copy(std::byte* target, const std::byte* source, std::size_t size_byt
         target += line_bytes;
         source += line_bytes;
     }
-    std::memcpy(target, source, size_bytes);
+    if (size_bytes != 0) std::memcpy(target, source, size_bytes);
 }
 
 #else
 
 void plain_copy(std::byte* target, const std::byte* source, std::size_t size_bytes) {
-    std::memcpy(target, source, size_bytes);
+    if (size_bytes != 0) std::memcpy(target, source, size_bytes);
 }
 
 void stream_copy(std::byte* target, const std::byte* source, std::size_t size_bytes) {
-    std::memcpy(target, source, size_bytes);
+    if (size_bytes != 0) std::memcpy(target, source, size_bytes);
 }
 
 #endif

@@ -222,6 +222,53 @@ TEST_CASE("shm: a receiver that sleeps between messages misses none", "[transpor
     CHECK_FALSE(endpoints[1]->has_work());
 }
 
+TEST_CASE(
+    "shm: a sender that sleeps because a post was busy is woken when there is room", "[transports]"
+) {
+    const std::size_t size = GENERATE(std::size_t{0}, std::size_t{7000}, std::size_t{60'000});
+    const auto fence = GENERATE(as<RingFence>(), RingFence::full, register_ring_fence());
+    const ShmArea area(3);
+    Endpoints endpoints;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        shm::Options options = area.options(rank);
+        options.ring_fence = fence;
+        area.doorbells()[rank].adopt(fence);
+        endpoints.push_back(*shm::open_endpoint(options));
+    }
+    constexpr std::uint64_t messages = 1000;
+    std::thread sender([&] {
+        const std::vector<std::byte> bytes(size, std::byte{6});
+        Doorbell& bell = area.doorbells()[0];
+        for (std::uint64_t n = 0; n < messages;) {
+            const Post post = size > 8000
+                                  ? endpoints[0]->post_fragment(
+                                        PeerIndex{1}, {n, 0}, bytes_of(bytes), {}
+                                    )
+                                  : endpoints[0]->post_eager(PeerIndex{1}, {n, 0}, bytes_of(bytes));
+            static_cast<void>(endpoints[0]->poll({}));
+            if (post == Post::done) {
+                ++n;
+                continue;
+            }
+            bell.announce_sleep(SleepKind::futex);
+            if (endpoints[0]->has_work()) {
+                bell.cancel_sleep();
+            } else {
+                bell.sleep_futex(-1);
+            }
+        }
+    });
+    std::array<Arrival, 4> arrivals;
+    std::uint64_t received = 0;
+    while (received < messages) {
+        const std::size_t count = endpoints[1]->poll(arrivals);
+        received += count;
+        if (count == 0) std::this_thread::yield();
+    }
+    sender.join();
+    CHECK(received == messages);
+}
+
 TEST_CASE("shm: one that chatters does not starve thirty others", "[transports]") {
     const ShmArea area(32);
     Endpoints endpoints = open_all(area);

@@ -80,8 +80,10 @@ struct alignas(no_sharing_bytes) PairRecord {
     /// Written by the receiver: lines consumed (low half), payload position released (high half).
     alignas(cache_line_bytes) std::atomic<std::uint64_t> credit;
     RingPlace receiver;  ///< Written by the receiver when it closes.
+    /// Written by the sender: 1 while a post of it was busy, so that credit must come with a ring.
+    alignas(cache_line_bytes) std::atomic<std::uint32_t> sender_waits;
     /// Written by the sender when it closes.
-    alignas(cache_line_bytes) RingPlace sender;
+    RingPlace sender;
     std::uint32_t lines_sent;
     std::uint32_t payload_position;
     std::uint32_t payload_touched_bytes;

@@ -33,6 +33,13 @@ class CellPool {
     [[nodiscard]] std::byte* memory(std::uint32_t cell) const {
         return cells_ + std::uint64_t{cell} * AreaLayout::cell_bytes;
     }
+    /// Calls `wait(peer)` for everybody who has a cell.
+    template<typename Wait>
+    void for_each_borrower(const Wait& wait) const {
+        for (std::uint32_t lent = ~free_; lent != 0; lent &= lent - 1) {
+            wait(loans_[static_cast<std::uint32_t>(std::countr_zero(lent))].peer);
+        }
+    }
     /// Lends a cell with the line that was published last.
     void lend(std::uint32_t cell, Outbound& outbound, std::uint32_t peer) {
         free_ &= ~(std::uint32_t{1} << cell);

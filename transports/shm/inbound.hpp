@@ -43,14 +43,15 @@ class Inbound {
     [[nodiscard]] bool owes_much() const {
         return is_urgent_ || consumed_ - credited_ >= credit_batch_;
     }
+    [[nodiscard]] bool owes_credit() const { return consumed_ != credited_; }
     /// Called when there was nothing to take: what is owed is told after a while, since telling
     /// costs the sender the line that it looks at next.
-    void settle_when_idle() {
-        if (consumed_ != credited_ && ++idle_polls_ >= idle_polls_max) publish_credit();
+    [[nodiscard]] bool is_idle_long_enough() { return ++idle_polls_ >= idle_polls_max; }
+    /// The sender found no room, and may sleep.
+    [[nodiscard]] bool is_awaited() const {
+        return record_->sender_waits.load(std::memory_order_relaxed) != 0;
     }
-    void settle() {
-        if (consumed_ != credited_) publish_credit();
-    }
+    [[nodiscard]] std::uint32_t source() const { return static_cast<std::uint32_t>(source_); }
     void publish_credit() {
         // Partner: the acquire load in Outbound::refresh.
         record_->credit.store(

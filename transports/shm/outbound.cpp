@@ -22,15 +22,16 @@ void Outbound::open(
     sent_ = record_->lines_sent;
     payload_position_ = record_->payload_position;
     payload_touched_bytes_ = record_->payload_touched_bytes;
-    const std::uint64_t credit = record_->credit.load(std::memory_order_acquire);
-    consumed_ = static_cast<std::uint32_t>(credit);
-    payload_released_ = static_cast<std::uint32_t>(credit >> 32);
+    credit_ = record_->credit.load(std::memory_order_acquire);
+    consumed_ = static_cast<std::uint32_t>(credit_);
+    payload_released_ = static_cast<std::uint32_t>(credit_ >> 32);
     DLRT_ASSERT(sent_ - consumed_ <= AreaLayout::large_lines);
     use_ring(place_.has_moved);
     if (place_.lap == 0) place_.lap = 1;
 }
 
 void Outbound::close() {
+    record_->sender_waits.store(0, std::memory_order_relaxed);
     record_->sender = place_;
     record_->lines_sent = sent_;
     record_->payload_position = payload_position_;
@@ -57,6 +58,11 @@ void Outbound::refresh_for_payload() {
 void Outbound::take_credit(std::uint64_t credit) {
     // Partner: the release store in Inbound::publish_credit. What it says has been read by the
     // peer.
+    if (is_waiting_ && credit != credit_) {
+        is_waiting_ = false;
+        record_->sender_waits.store(0, std::memory_order_relaxed);
+    }
+    credit_ = credit;
     const auto consumed = static_cast<std::uint32_t>(credit);
     const auto released = static_cast<std::uint32_t>(credit >> 32);
     DLRT_ASSERT(consumed - consumed_ <= sent_ - consumed_);

@@ -64,6 +64,20 @@ class Outbound {
     }
     [[nodiscard]] std::uint32_t sent() const { return sent_; }
 
+    /// A post was busy: from now on until the next refresh with news, the receiver rings when it
+    /// gives something back.
+    void wait_for_credit() {
+        if (is_waiting_) return;
+        is_waiting_ = true;
+        // Ordered with the receiver's load by announce_sleep(), after which has_credit() is asked.
+        record_->sender_waits.store(1, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is_waiting() const { return is_waiting_; }
+    /// The receiver has given something back that no refresh has seen.
+    [[nodiscard]] bool has_new_credit() const {
+        return record_->credit.load(std::memory_order_acquire) != credit_;
+    }
+
     std::uint32_t cells_in_flight = 0;  ///< Kept by the CellPool.
     CopyChoice copy_choice;
 
@@ -79,6 +93,8 @@ class Outbound {
     std::uint32_t sent_ = 0;
     std::uint32_t consumed_ = 0;  ///< As last read; behind the truth, never ahead.
     std::uint32_t session_ = 0;
+    std::uint64_t credit_ = 0;  ///< The word as last read.
+    bool is_waiting_ = false;
 
     std::uint32_t payload_position_ = 0;
     std::uint32_t payload_released_ = 0;  ///< As last read.

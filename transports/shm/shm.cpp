@@ -85,6 +85,21 @@ class ShmEndpoint final : public Endpoint {
             options_.write_doorbell_descriptor(peer);
         }
     }
+    /// Lets the peer know how far we are, and wakes it when it waits for that.
+    void publish_credit(Inbound& inbound) {
+        inbound.publish_credit();
+        const Doorbell& bell = options_.doorbells[inbound.source()];
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        if (bell.needs_fence(options_.ring_fence) || inbound.is_awaited()) ring(inbound.source());
+    }
+    /// The post is to be tried again when this peer has given something back.
+    Post busy(std::uint32_t peer) {
+        if (std::ranges::find(waiting_, peer) == waiting_.end()) waiting_.push_back(peer);
+        outbound_[peer].wait_for_credit();
+        return Post::busy;
+    }
+    /// Whoever asks for new messages will now try again what was busy.
+    void look_at_credit();
     /// Takes from one peer what fits; returns how many.
     [[nodiscard]] std::size_t drain(Inbound& inbound, std::span<Arrival> out);
     [[nodiscard]] std::size_t poll_hot(std::span<Arrival> out);
@@ -105,7 +120,8 @@ class ShmEndpoint final : public Endpoint {
     std::size_t cold_next_ = 0;
     std::size_t hot_victim_ = 0;
     std::uint32_t polls_ = 0;
-    bool is_holding_payloads_ = false;  ///< The last poll handed some out.
+    bool is_holding_payloads_ = false;    ///< The last poll handed some out.
+    std::vector<std::uint32_t> waiting_;  ///< Peers to whom a post was busy.
     CellPool cells_;
     mutable CrossMemory cross_memory_;
 };
@@ -168,7 +184,7 @@ Post ShmEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payload
     if (payload.size() > inline_bytes_max) return post_through_ring(out, to, header, payload);
     Line* line = out.claim();
     if (line == nullptr) [[unlikely]]
-        return Post::busy;
+        return busy(to);
     line->header = header;
     copy_inline(line->payload, payload.data(), payload.size());
     out.publish(line, LineKind::inlined, static_cast<std::uint32_t>(payload.size()));
@@ -182,9 +198,9 @@ Post ShmEndpoint::post_through_ring(
 ) {
     const auto size = static_cast<std::uint32_t>(payload.size());
     Line* line = out.claim();
-    if (line == nullptr) return Post::busy;
+    if (line == nullptr) return busy(peer);
     std::byte* space = out.find_payload_space(size);
-    if (space == nullptr) return Post::busy;
+    if (space == nullptr) return busy(peer);
     out.copy_choice.copy(space, payload.data(), size);
     const PayloadPlace place = out.commit_payload(size);
     line->header = header;
@@ -201,9 +217,10 @@ Post ShmEndpoint::post_fragment(PeerIndex peer, MessageHeader header, Bytes payl
     Outbound& out = outbound(to);
     const auto size = static_cast<std::uint32_t>(payload.size());
     Line* line = out.claim();
-    if (line == nullptr) return Post::busy;
+    if (line == nullptr) return busy(to);
     const std::uint32_t cell = cells_.find(outbound_, to);
     if (cell == CellPool::none) {
+        cells_.for_each_borrower([this](std::uint32_t other) { static_cast<void>(busy(other)); });
         // Others hold all cells and do not take them: the pair's own ring is always there.
         return out.cells_in_flight == 0 ? post_through_ring(out, to, header, payload) : Post::busy;
     }
@@ -226,13 +243,15 @@ std::size_t ShmEndpoint::drain(Inbound& inbound, std::span<Arrival> out) {
         return 0;
     // What was handed out before is given back by the call of poll() that we are in. A peer is
     // visited at most once in a poll, so that nothing of this poll is given back with it.
-    if (inbound.owes_much()) inbound.publish_credit();
+    if (inbound.owes_much()) publish_credit(inbound);
     std::size_t count = 0;
     while (count < out.size() && inbound.take(out[count])) {
         ++count;
         if (inbound.owes_much()) return count;
     }
-    if (count == 0) inbound.settle_when_idle();
+    if (count == 0 && inbound.owes_credit() && inbound.is_idle_long_enough()) {
+        publish_credit(inbound);
+    }
     return count;
 }
 
@@ -241,6 +260,8 @@ std::size_t ShmEndpoint::poll(std::span<Arrival> out) {
     if (card_->sender_changes.load(std::memory_order_acquire) != sender_changes_) [[unlikely]] {
         accept_senders();
     }
+    if (!waiting_.empty()) [[unlikely]]
+        look_at_credit();
     // Busy hot peers must not keep the cold ones waiting.
     const bool has_cold = order_.size() > hot_peers_max;
     const bool is_cold_turn = has_cold && ++polls_ % 4 == 0;
@@ -248,6 +269,13 @@ std::size_t ShmEndpoint::poll(std::span<Arrival> out) {
     if (has_cold && count < out.size()) count += poll_cold(out.subspan(count));
     is_holding_payloads_ = count != 0;
     return count;
+}
+
+void ShmEndpoint::look_at_credit() {
+    std::erase_if(waiting_, [this](std::uint32_t peer) {
+        if (outbound_[peer].has_new_credit()) outbound_[peer].refresh();
+        return !outbound_[peer].is_waiting();
+    });
 }
 
 std::size_t ShmEndpoint::poll_hot(std::span<Arrival> out) {
@@ -286,9 +314,15 @@ bool ShmEndpoint::has_work() {
     for (Inbound& inbound : inbound_) {
         if (inbound.has_message()) return true;
     }
+    // What was busy may go now.
+    for (const std::uint32_t peer : waiting_) {
+        if (outbound_[peer].has_new_credit()) return true;
+    }
     // The caller is about to sleep: nobody must wait for what it has not told yet.
     if (!is_holding_payloads_) {
-        for (Inbound& inbound : inbound_) inbound.settle();
+        for (Inbound& inbound : inbound_) {
+            if (inbound.owes_credit()) publish_credit(inbound);
+        }
     }
     return false;
 }

@@ -89,6 +89,7 @@ void persistent(const World& world) {
         expect_ok(dlrt_cancel(request));
         expect_ok(dlrt_wait(&request, &status));
         expect_equal(status.cancelled, 1);
+        barrier();
         expect_ok(dlrt_start(request));
         expect_ok(dlrt_send(&round, 1, DLRT_INT, world.next, 80, comm));
         expect_ok(dlrt_wait(&request, &status));

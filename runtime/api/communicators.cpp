@@ -141,7 +141,7 @@ dlrt_err dlrt_comm_create_from_group(dlrt_group group, const char* text, dlrt_co
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(group, members); !bad.ok()) return to_c(bad);
     const FlightMark mark(site, {.call = Call::comm_create});
-    const WorldRank self_rank = site.surface().world_pointer->rank();
+    const WorldRank self_rank = site.surface().world->rank();
     const Meeting meeting{site.engine(), Core::get()->meeting_context(), self_rank, text};
     return give_created(site, create_from_group(meeting, members, new_context), result);
 }

@@ -34,8 +34,6 @@ dlrt_err init_plainly(
     const char* function, dlrt_thread_level required, dlrt_thread_level* provided
 ) {
     if (const Status bad = check_level(function, required); !bad.ok()) return to_c(bad);
-    if (const Status bad = read_check_switch(); !bad.ok())
-        return to_c(name_function(function, bad));
     const Status joined = Core::init(static_cast<ThreadLevel>(required));
     return finish_init(function, joined, provided);
 }
@@ -109,8 +107,6 @@ dlrt_err dlrt_init_store(
     constexpr const char* function = "dlrt_init_store";
     if (const Status bad = check_level(function, required); !bad.ok()) return to_c(bad);
     if (const Status bad = check_store(store); !bad.ok()) return to_c(bad);
-    if (const Status bad = read_check_switch(); !bad.ok())
-        return to_c(name_function(function, bad));
     const dlrt_store copy = *store;
     KeyValueStore callbacks;
     callbacks.rank = copy.rank;

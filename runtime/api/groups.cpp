@@ -108,7 +108,7 @@ dlrt_err dlrt_group_rank(dlrt_group group, int32_t* rank) {
     GroupRef members;
     if (const Status bad = site.require(rank, "rank"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(group, members); !bad.ok()) return to_c(bad);
-    *rank = members->rank_of(site.surface().world_pointer->rank());
+    *rank = members->rank_of(site.surface().world->rank());
     return DLRT_OK;
 }
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/api/handle_report.hpp"
 
-#include <cstdlib>
-#include <string_view>
-
 namespace dlrt::api {
 namespace {
-
-std::atomic<bool> is_checking{false};
 
 constexpr std::uint32_t lines_per_kind_max = 10;
 
@@ -34,7 +29,7 @@ std::string describe(const MessageEntry&) {
 
 template<typename T>
 void describe_table(HandleTable<T>& table, std::vector<std::string>& lines) {
-    const std::int32_t rank = Surface::get().world_pointer->rank();
+    const std::int32_t rank = Surface::get().world->rank();
     std::uint32_t count = 0;
     std::string last;
     table.for_each([&](Handle, const T& entry) {
@@ -50,19 +45,9 @@ void describe_table(HandleTable<T>& table, std::vector<std::string>& lines) {
 
 }  // namespace
 
-Status read_check_switch() {
-    const char* value = std::getenv("DLRT_CHECK");
-    const std::string_view text = value != nullptr ? value : "0";
-    if (text != "0" && text != "1") {
-        return fail(Errc::argument, "DLRT_CHECK is '{}'; valid are 0 and 1", text);
-    }
-    is_checking.store(text == "1", std::memory_order_relaxed);
-    return {};
-}
-
 std::vector<std::string> describe_leftovers(Surface& surface) {
     std::vector<std::string> lines;
-    if (!is_checking.load(std::memory_order_relaxed)) return lines;
+    if (!Core::get()->settings().is_checking) return lines;
     describe_table(surface.communicators, lines);
     describe_table(surface.groups, lines);
     describe_table(surface.types, lines);

@@ -9,9 +9,6 @@
 
 namespace dlrt::api {
 
-/// Reads DLRT_CHECK, at init. Errors: Errc::argument for anything but 0 and 1.
-Status read_check_switch();
-
 /// One line per handle that is still live, at most ten of a kind; none when DLRT_CHECK is off.
 [[nodiscard]] std::vector<std::string> describe_leftovers(Surface& surface);
 

@@ -15,9 +15,8 @@ Surface* const Surface::instance_ = new Surface;
 void Surface::attach(Core& core) {
     const std::scoped_lock guard(attach_mutex_);
     if (is_attached_to(&core)) return;
-    world = core.world();
-    self = core.self();
-    world_pointer = world.get();
+    world = core.world().get();
+    self = core.self().get();
     engine = &core.engine();
     flight = &core.flight();
     is_shared = core.thread_level() == ThreadLevel::multiple;
@@ -42,9 +41,8 @@ void Surface::detach() {
     types.clear();
     requests.clear();
     messages.clear();
-    world.reset();
-    self.reset();
-    world_pointer = nullptr;
+    world = nullptr;
+    self = nullptr;
     engine = nullptr;
     flight = nullptr;
 }
@@ -65,7 +63,7 @@ Status Site::pass(Status status) const {
 
 Status Site::use_other(dlrt_comm handle, Use<Communicator>& use) const {
     if (handle.index == DLRT_COMM_SELF.index && handle.generation == 0) {
-        use.pointer = surface_.self.get();
+        use.pointer = surface_.self;
         return {};
     }
     if (surface_.is_shared) {

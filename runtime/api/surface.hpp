@@ -56,8 +56,8 @@ class Surface {
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
 
     // Valid while attached.
-    CommunicatorRef world, self;
-    Communicator* world_pointer = nullptr;
+    Communicator* world = nullptr;
+    Communicator* self = nullptr;
     Engine* engine = nullptr;
     FlightRecorder* flight = nullptr;
     bool is_shared = false;  ///< Several threads may be inside.
@@ -124,7 +124,7 @@ class Site {
 
     Status use(dlrt_comm handle, Use<Communicator>& use) const {
         if (handle.index == 1 && handle.generation == 0) [[likely]] {
-            use.pointer = surface_.world_pointer;
+            use.pointer = surface_.world;
             return {};
         }
         return use_other(handle, use);

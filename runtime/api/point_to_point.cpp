@@ -16,7 +16,7 @@ struct Side {
 };
 
 /// REQUIRES: comm is valid.
-Status use_side(
+[[gnu::always_inline]] inline Status use_side(
     const Site& site, Direction direction, const Communicator& comm, const PeerArguments& peer,
     const BufferArguments& buffer, Side& side
 ) {

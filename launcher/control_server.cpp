@@ -156,13 +156,19 @@ void ControlServer::watch_claimant(std::uint32_t local_rank) {
     if (pidfd < 0) return;
     claim.death = std::make_unique<DescriptorWatch>(loop_, pidfd);
     claim.death->when_readable([this, local_rank] {
-        if (claims_[local_rank].pid == claims_[local_rank].rank_pid) return;
-        give_up_claim(local_rank);
+        Claim& dead = claims_[local_rank];
+        // Of the rank's own process the exit status decides what its death means.
+        if (dead.rank_pid == 0)
+            dead.has_died_early = true;
+        else if (dead.pid != dead.rank_pid)
+            give_up_claim(local_rank);
     });
 }
 
 void ControlServer::set_rank_pid(std::uint32_t local_rank, std::int32_t pid) {
-    claims_[local_rank].rank_pid = pid;
+    Claim& claim = claims_[local_rank];
+    claim.rank_pid = pid;
+    if (claim.has_died_early && claim.pid != pid) give_up_claim(local_rank);
 }
 
 bool ControlServer::is_claimed(std::uint32_t local_rank) const {

@@ -52,6 +52,7 @@ class ControlServer {
         std::int32_t pid = 0;                    ///< Of the process that joined; 0: nobody.
         std::unique_ptr<DescriptorWatch> death;  ///< Its pidfd, when it isn't the rank's own
                                                  ///< process.
+        bool has_died_early = false;  ///< Before the keeper told which process was started.
     };
     struct Question {
         Connection* asker = nullptr;

@@ -214,7 +214,8 @@ void Head::set_cause(Cause cause) {
     cause_ = std::move(cause);
     // Of a host that could not start its ranks nothing is known to have run.
     const bool is_known = have_all_started_ || cause_.kind != CauseKind::host_failed;
-    terminated_count_ = is_known ? map_.size() - ended_count_ : 0;
+    const std::uint32_t own_count = cause_.kind == CauseKind::rank_aborted ? 1 : 0;
+    terminated_count_ = is_known ? map_.size() - ended_count_ - own_count : 0;
 }
 
 void Head::end_job(Cause cause, int signal) {

@@ -43,7 +43,7 @@ class Control(LauncherCase):
         self.assertEqual(sorted(job.out.split()), ["after", "after", "welcome", "welcome"])
 
     def test_the_death_of_a_process_below_the_rank_is_noticed(self):
-        script = f"python3 {RANK[1]} join; sleep 0.5; {DLRUN} --status"
+        script = f"python3 {RANK[1]} join; sleep 0.5; {DLRUN} --status $DLRT_JOBID"
         job = self.run_job("-np", 1, "sh", "-c", script)
         self.assertIn("gone without finalize", job.out)
 

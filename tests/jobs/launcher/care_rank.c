@@ -2,6 +2,7 @@
 /* A rank that misbehaves on request, for care_test.py. usage: care_rank STEP WHO
  * Rank WHO does STEP; the others wait for it in a barrier. Those who get an error exit with 17. */
 #include <dlrt.h>
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

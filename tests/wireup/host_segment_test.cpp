@@ -4,6 +4,7 @@
 
 #include "runtime/base/error_text.hpp"
 
+#include <array>
 #include <cstring>
 #include <fcntl.h>
 #include <numeric>
@@ -34,7 +35,7 @@ Fd forged_file(
     void (*change)(SegmentHeader&), int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL
 ) {
     const HostSegment good = make_segment(2);
-    std::vector<std::byte> head(sizeof(SegmentHeader));
+    alignas(SegmentHeader) std::array<std::byte, sizeof(SegmentHeader)> head{};
     REQUIRE(::pread(good.descriptor(), head.data(), head.size(), 0) == ssize_t(head.size()));
     change(*reinterpret_cast<SegmentHeader*>(head.data()));
     Fd file(::memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -27,6 +27,8 @@ struct Wiring {
     std::optional<FakeOptions> fake;  ///< None: shm.
     bool allow_cross_memory = true;
     ThreadMode thread_mode = ThreadMode::single;
+    /// False: each process opens its own engine after fork().
+    bool is_one_process = true;
     WaitBudget budget{.spin_rounds = 0, .yield_rounds = 8, .shared_yield_ns = 1200};
 };
 
@@ -48,9 +50,14 @@ class Cluster {
             };
             network_.emplace(size, *wiring_.fake);
         }
-        for (std::uint32_t rank = 0; rank < size; ++rank) engines_.push_back(open(rank));
+        engines_.resize(size);
+        for (std::uint32_t rank = 0; rank < size && wiring_.is_one_process; ++rank) open(rank);
     }
 
+    Engine& open(std::uint32_t rank) {
+        engines_[rank] = make_engine(rank);
+        return *engines_[rank];
+    }
     [[nodiscard]] std::uint32_t size() const { return size_; }
     [[nodiscard]] Engine& engine(std::uint32_t rank) { return *engines_[rank]; }
     [[nodiscard]] HostSegment& segment() { return segment_; }
@@ -110,7 +117,7 @@ class Cluster {
         return std::move(*endpoint);
     }
 
-    std::unique_ptr<Engine> open(std::uint32_t rank) {
+    std::unique_ptr<Engine> make_engine(std::uint32_t rank) {
         Engine::Options options;
         options.rank = static_cast<WorldRank>(rank);
         options.local_rank = rank;

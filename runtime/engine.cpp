@@ -15,6 +15,13 @@ bool is_done(void* request) {
 }
 
 void wait_for(EngineState& state, Request& request) {
+    // The quickest wake-up there is; the waiter goes on when nothing comes soon.
+    if (!state.waiter.is_multiple()) {
+        for (std::uint32_t round = state.quick_polls(); round != 0; --round) {
+            if (request.is_done.load(std::memory_order_relaxed)) break;
+            state.progress();
+        }
+    }
     state.waiter.wait({is_done, &request});
     request.is_started = false;
 }

@@ -62,6 +62,7 @@ void EngineState::receive_matched(Request& request, MatchedMessage& message) {
 void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
     const WorldRank source = slot.rank_of_index[static_cast<std::size_t>(arrival.peer)];
     Peer& peer = peer_of(source);
+    count_taken(peer);
     const RequestToken token{arrival.header.first};
     switch (kind_of(arrival.header)) {
         case WireKind::eager:
@@ -111,7 +112,11 @@ void EngineState::take_eager(Request& request, const MatchKey& found, Bytes payl
     request.found_source = found.source;
     request.found_tag = found.tag;
     request.message_bytes = payload.size();
-    place(request, 0, payload.first(std::min(payload.size(), request.capacity_bytes)));
+    if (payload.size() == 8 && request.capacity_bytes >= 8 && request.extra.index() == 0) {
+        std::memcpy(request.address, payload.data(), 8);
+    } else {
+        place(request, 0, payload.first(std::min(payload.size(), request.capacity_bytes)));
+    }
     complete(request, payload.size() > request.capacity_bytes ? Errc::truncate : Errc::ok);
 }
 

@@ -21,6 +21,10 @@ constexpr std::uint32_t waits_without_spin_after_slow_yield = 32;
 /// A thread that wants the lock gets it before the owner of progress takes it again, unless it is
 /// not scheduled for so many yields.
 constexpr int yields_for_contenders = 64;
+/// Receivers ring when a transport has space again, but a transport may be busy for reasons of its
+/// own; then the post is tried again after a time that doubles from the first to the last of these.
+constexpr std::int64_t retry_ns_first = 1'000'000;
+constexpr std::int64_t retry_ns_last = 1'024'000'000;
 
 Fd watch(const Engine::Options& options) {
     const auto sleeps_on_descriptor = [](const auto& endpoint) {
@@ -128,7 +132,7 @@ void Waiter::sleep(const Condition& condition) {
     if (epoll_.is_open()) {
         sleep_on_descriptors();
     } else {
-        doorbell_->sleep_futex(progress_.has_unfinished_posts() ? 200'000 : -1);
+        doorbell_->sleep_futex(retry_timeout_ns());
     }
     if (is_multiple_) lock_shared_state();
     is_owner_asleep_ = false;
@@ -138,7 +142,7 @@ void Waiter::sleep_on_descriptors() {
     std::array<epoll_event, 8> events;
     const int count = ::epoll_wait(
         epoll_.get(), events.data(), static_cast<int>(events.size()),
-        progress_.has_unfinished_posts() ? 1 : -1
+        static_cast<int>(retry_timeout_ns() / 1'000'000)
     );
     doorbell_->cancel_sleep();
     for (int i = 0; i < count; ++i) {
@@ -147,6 +151,12 @@ void Waiter::sleep_on_descriptors() {
         // Its value says nothing: that it was readable has woken us.
         [[maybe_unused]] const ssize_t size = ::read(doorbell_descriptor_, &rings, sizeof rings);
     }
+}
+
+std::int64_t Waiter::retry_timeout_ns() {
+    if (!progress_.has_unfinished_posts()) return retry_ns_ = -1;
+    retry_ns_ = retry_ns_ < 0 ? retry_ns_first : std::min(2 * retry_ns_, retry_ns_last);
+    return retry_ns_;
 }
 
 void Waiter::ring_own_doorbell() {

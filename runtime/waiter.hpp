@@ -128,6 +128,7 @@ class Waiter {
     void yield();
     void sleep(const Condition& condition);
     void sleep_on_descriptors();
+    [[nodiscard]] std::int64_t retry_timeout_ns();
     void tell_others();
     void wake_sleepers();
     void hand_over();
@@ -142,6 +143,7 @@ class Waiter {
     Fd epoll_;  ///< Open when an endpoint sleeps on a descriptor.
     int doorbell_descriptor_;
     std::uint32_t waits_without_spin_ = 0;
+    std::int64_t retry_ns_ = -1;
     bool is_multiple_ = false;
 
     std::mutex mutex_;

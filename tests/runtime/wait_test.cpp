@@ -5,6 +5,7 @@
 #include "runtime/waiter.hpp"
 #include "tests/runtime/engine_cluster.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <sched.h>
@@ -108,7 +109,7 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
     Wiring wiring;
     wiring.budget = wait_budget({1, 2});
     Cluster cluster(2, wiring);
-    std::uint64_t elapsed_ns = 0;
+    std::uint64_t best_ns = UINT64_MAX;
     cluster.run([&](WorldRank rank, Engine& engine) {
         cpu_set_t all, one;
         ::sched_getaffinity(0, sizeof all, &all);
@@ -119,22 +120,21 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
         ::sched_setaffinity(0, sizeof one, &one);
         std::vector<std::byte> data(8);
         MessageStatus status;
-        constexpr int rounds = 500;
-        std::uint64_t begin_ns = 0;
-        for (int round = -20; round < rounds; ++round) {
-            if (round == 0) begin_ns = monotonic_ns();
-            if (rank == 0) {
-                DLRT_DEMAND(engine.send(SendMode::standard, to(1, 1), bytes_to_send(data)).ok());
-                DLRT_DEMAND(engine.recv(to(1, 1), bytes_to_fill(data), status).ok());
-            } else {
-                DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(data), status).ok());
-                DLRT_DEMAND(engine.send(SendMode::standard, to(0, 1), bytes_to_send(data)).ok());
+        const Route other = to(1 - rank, 1);
+        constexpr int repeats = 30, rounds = 20;
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+            const std::uint64_t begin_ns = monotonic_ns();
+            for (int round = 0; round < rounds; ++round) {
+                if (rank == 1) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+                DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+                if (rank == 0) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
             }
+            const std::uint64_t one_way_ns = (monotonic_ns() - begin_ns) / rounds / 2;
+            if (rank == 0) best_ns = std::min(best_ns, one_way_ns);
         }
-        if (rank == 0) elapsed_ns = (monotonic_ns() - begin_ns) / rounds / 2;
     });
     // Figure: 3 us one way on an idle machine. A spinning rank would need a time slice, 4 ms.
-    CHECK(elapsed_ns < 1'000'000);
+    CHECK(best_ns < 500'000);
 }
 
 TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on", "[runtime]") {

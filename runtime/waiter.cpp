@@ -24,7 +24,7 @@ constexpr int yields_for_contenders = 64;
 /// Receivers ring when a transport has space again, but a transport may be busy for reasons of its
 /// own; then the post is tried again after a time that doubles from the first to the last of these.
 constexpr std::int64_t retry_ns_first = 1'000'000;
-constexpr std::int64_t retry_ns_last = 1'024'000'000;
+constexpr std::int64_t retry_ns_last = 64'000'000;
 
 Fd watch(const Engine::Options& options) {
     const auto sleeps_on_descriptor = [](const auto& endpoint) {
@@ -83,6 +83,7 @@ void Waiter::wait_alone(const Condition& condition) {
         if (condition.is_true(condition.state)) return;
         if (has_moved) {
             phase.something_happened(budget_);
+            retry_ns_ = -1;
         } else {
             take_step(phase, condition, is_marked);
         }
@@ -236,7 +237,10 @@ void Waiter::wait_as_owner(const Condition& condition) {
         const bool has_moved = progress_.progress();
         wake_sleepers();
         if (ask(condition)) break;
-        if (has_moved) phase.something_happened(budget_);
+        if (has_moved) {
+            phase.something_happened(budget_);
+            retry_ns_ = -1;
+        }
         let_others_in();
         if (!has_moved) take_step(phase, condition, is_marked);
     }

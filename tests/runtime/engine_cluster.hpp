@@ -76,15 +76,18 @@ class Cluster {
                     engine.wait_until([&] { return !engine.has_outgoing(); });
                 } catch (const std::exception& error) {
                     errors[rank] = error.what();
+                    // The others must not wait for this rank for ever.
+                    static_cast<void>(segment_.raise_abort(1, rank, error.what()));
                 }
             });
         }
         for (std::thread& thread : threads) thread.join();
+        std::string all;
         for (std::uint32_t rank = 0; rank < size_; ++rank) {
-            if (!errors[rank].empty()) {
-                throw std::runtime_error("rank " + std::to_string(rank) + ": " + errors[rank]);
-            }
+            if (!errors[rank].empty())
+                all += "rank " + std::to_string(rank) + ": " + errors[rank] + "; ";
         }
+        if (!all.empty()) throw std::runtime_error(all);
     }
 
   private:

@@ -23,7 +23,7 @@ constexpr std::uint32_t waits_without_spin_after_slow_yield = 32;
 constexpr int yields_for_contenders = 64;
 /// Receivers ring when a transport has space again, but a transport may be busy for reasons of its
 /// own; then the post is tried again after a time that doubles from the first to the last of these.
-constexpr std::int64_t retry_ns_first = 1'000'000;
+constexpr std::int64_t retry_ns_first = 100'000;
 constexpr std::int64_t retry_ns_last = 64'000'000;
 
 Fd watch(const Engine::Options& options) {
@@ -141,9 +141,11 @@ void Waiter::sleep(const Condition& condition) {
 
 void Waiter::sleep_on_descriptors() {
     std::array<epoll_event, 8> events;
+    const std::int64_t timeout_ns = retry_timeout_ns();
+    const int timeout_ms = timeout_ns < 0 ? -1
+                                          : static_cast<int>((timeout_ns + 999'999) / 1'000'000);
     const int count = ::epoll_wait(
-        epoll_.get(), events.data(), static_cast<int>(events.size()),
-        static_cast<int>(retry_timeout_ns() / 1'000'000)
+        epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms
     );
     doorbell_->cancel_sleep();
     for (int i = 0; i < count; ++i) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Waiting: the phases as values, what a sleeping rank costs, and what ends a wait that nobody can
 /// fulfil.
-#include "runtime/base/clock.hpp"
 #include "runtime/waiter.hpp"
 #include "tests/runtime/engine_cluster.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <sched.h>
@@ -109,7 +107,7 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
     Wiring wiring;
     wiring.budget = wait_budget({1, 2});
     Cluster cluster(2, wiring);
-    std::uint64_t best_ns = UINT64_MAX;
+    double used_us = 0;
     cluster.run([&](WorldRank rank, Engine& engine) {
         cpu_set_t all, one;
         ::sched_getaffinity(0, sizeof all, &all);
@@ -121,20 +119,19 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
         std::vector<std::byte> data(8);
         MessageStatus status;
         const Route other = to(1 - rank, 1);
-        constexpr int repeats = 30, rounds = 20;
-        for (int repeat = 0; repeat < repeats; ++repeat) {
-            const std::uint64_t begin_ns = monotonic_ns();
-            for (int round = 0; round < rounds; ++round) {
-                if (rank == 1) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
-                DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
-                if (rank == 0) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
-            }
-            const std::uint64_t one_way_ns = (monotonic_ns() - begin_ns) / rounds / 2;
-            if (rank == 0) best_ns = std::min(best_ns, one_way_ns);
+        constexpr int rounds = 500;
+        const Usage before = usage_of_thread();
+        for (int round = 0; round < rounds; ++round) {
+            if (rank == 1) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+            DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+            if (rank == 0) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
         }
+        if (rank == 0) used_us = (usage_of_thread().cpu_ms - before.cpu_ms) * 1e3 / rounds;
     });
-    // Figure: 3 us one way on an idle machine. A spinning rank would need a time slice, 4 ms.
-    CHECK(best_ns < 500'000);
+    // Who spins uses up its time slice, some 3 ms, before the other one can answer. Processor time
+    // says that on a busy machine too; the figure for an idle one, 3 us one way, is measured
+    // elsewhere.
+    CHECK(used_us < 300);
 }
 
 TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on", "[runtime]") {

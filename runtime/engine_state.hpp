@@ -96,6 +96,7 @@ class EngineState final : public Progress {
     void on_cts(Bytes payload, RequestToken token);
     void on_fin(RequestToken token);
     bool stream(Request& request);
+    void note_posted(Peer& peer);
     void add_to_backlog(Peer& peer);
     bool flush(Peer& peer);
     void finish_post(Request& request);

@@ -23,6 +23,12 @@ const std::byte* first_byte(const Layout& layout, const void* address) {
 
 }  // namespace
 
+void EngineState::note_posted(Peer& peer) {
+    peer.slot->was_posted = true;
+    // Nobody rings for what a rank sends to itself: another of its threads may sleep meanwhile.
+    if (peer.slot->is_self_only) waiter.note_event();
+}
+
 bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuffer& buffer) {
     Peer& peer = peer_of(to.peer);
     const Layout& layout = **buffer.layout;
@@ -36,7 +42,7 @@ bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuff
     const Bytes payload{first_byte(layout, buffer.address), size_bytes};
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return false;
     peer.credit_bytes -= cost;
-    peer.slot->was_posted = true;
+    note_posted(peer);
     return true;
 }
 
@@ -79,7 +85,7 @@ EngineState::Posted EngineState::post_send(Peer& peer, Request& request) {
     const Bytes payload = data_of(request, 0, size_bytes);
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return Posted::busy;
     peer.credit_bytes -= cost;
-    peer.slot->was_posted = true;
+    note_posted(peer);
     complete(request, Errc::ok);
     return Posted::yes;
 }
@@ -95,7 +101,7 @@ EngineState::Posted EngineState::post_announcement(Peer& peer, Request& request)
     if (peer.endpoint->post_eager(peer.index, header, bytes_of(body)) != Post::done) {
         return Posted::busy;
     }
-    peer.slot->was_posted = true;
+    note_posted(peer);
     ++peer.rendezvous_sends;
     request.stage = Stage::announced;
     return Posted::yes;
@@ -146,7 +152,7 @@ bool EngineState::stream(Request& request) {
             OperationId{static_cast<std::uint64_t>(request.token())}
         );
         if (post != Post::done && post != Post::pending) return turn != 0;
-        peer.slot->was_posted = true;
+        note_posted(peer);
         request.moved_bytes += size;
         if (post == Post::pending) {
             ++request.pending_posts;
@@ -198,7 +204,7 @@ void EngineState::post_done(const Completion& completion) {
 void EngineState::send_control(Peer& peer, MessageHeader header, Bytes body) {
     if (peer.controls.empty() &&
         peer.endpoint->post_eager(peer.index, header, body) == Post::done) {
-        peer.slot->was_posted = true;
+        note_posted(peer);
         return;
     }
     ControlMessage& message = peer.controls.emplace_back();
@@ -227,7 +233,7 @@ bool EngineState::flush(Peer& peer) {
         peer.controls.begin(), peer.controls.begin() + static_cast<std::ptrdiff_t>(posted)
     );
     bool has_moved = posted != 0;
-    if (has_moved) peer.slot->was_posted = true;
+    if (has_moved) note_posted(peer);
     while (!is_busy && !peer.sends.is_empty()) {
         Request& request = peer.sends.front();
         peer.sends.pop_front();

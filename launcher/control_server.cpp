@@ -176,7 +176,10 @@ bool ControlServer::is_claimed(std::uint32_t local_rank) const {
 }
 
 void ControlServer::give_up_claim(std::uint32_t local_rank) {
-    if (claims_[local_rank].pid == 0) return;
+    constexpr auto absent = static_cast<std::uint32_t>(RankLife::absent);
+    const auto life = job_.segment.life(local_rank).life.load(std::memory_order_acquire);
+    // Who has never joined will not any more: others may wait for it too.
+    if (claims_[local_rank].pid == 0 && life != absent) return;
     claims_[local_rank].pid = 0;
     job_.segment.mark_departed(local_rank);
 }

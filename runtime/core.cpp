@@ -83,12 +83,16 @@ Status Core::finalize() {
     if (core->flight().has_other_threads_inside()) {
         return fail(Errc::thread, "finalize while other threads are inside calls of dlrt");
     }
-    core->state_->meet_all();
+    const Status met = core->state_->meet_all();
     instance_.store(nullptr, std::memory_order_release);
     phase.store(Phase::after, std::memory_order_relaxed);
     const std::unique_ptr<Core> owned(core);
-    owned->state_->leave();
-    return {};
+    owned->state_->leave(met);
+    if (met.ok()) return {};
+    const std::string text = fmt::format(
+        "this rank has left, but not all others came: {}", errc_description(met.code)
+    );
+    return store_failure(met.code, 0, text);
 }
 
 Status Core::absence() {

@@ -202,15 +202,14 @@ ContextId Core::State::context(std::uint32_t number, std::uint32_t leader) const
         std::uint64_t{number}};
 }
 
-void Core::State::meet_all() {
+Status Core::State::meet_all() {
     const std::uint64_t record = flight_->enter({.call = Call::finalize});
     // While one rank waits here it serves those who still receive from it. Once all have come,
     // nobody will receive any more, so that a message without a receive holds nobody up.
-    if (const Status met = barrier(*world_); !met.ok()) {
-        log(LogLevel::warning, "finalize", "not all ranks came: {}", last_error_text());
-    }
+    const Status met = barrier(*world_);
     if (settings_.is_checking) report_unreceived();
     flight_->finish(record);
+    return met;
 }
 
 void Core::State::report_unreceived() {
@@ -223,13 +222,19 @@ void Core::State::report_unreceived() {
     );
 }
 
-void Core::State::leave() {
+void Core::State::leave(const Status& met) {
     self_.reset();
     world_.reset();
     engine_.reset();
     life().pid.store(0, std::memory_order_relaxed);
     // Before the source closes what others watch: pairs with their look at this cell.
-    life().life.store(static_cast<std::uint32_t>(RankLife::finalized), std::memory_order_release);
+    if (met.ok()) {
+        life().life.store(
+            static_cast<std::uint32_t>(RankLife::finalized), std::memory_order_release
+        );
+    } else {
+        membership_->segment.mark_departed(place().local_rank);
+    }
     if (const Status left = source_->leave(); !left.ok()) {
         log(LogLevel::warning, "finalize", "{}", last_error_text());
     }

@@ -28,9 +28,11 @@ class Core::State {
 
     /// Waits for all ranks and for what is in flight; what goes wrong is logged, the way out is
     /// open.
-    void meet_all();
-    /// Closes the engine, marks the rank finalized and leaves the source.
-    void leave();
+    /// Fails when a rank has gone without coming here.
+    [[nodiscard]] Status meet_all();
+    /// Closes the engine, marks the rank finalized, or departed where its meeting failed so that no
+    /// other waits for it in vain, and leaves the source.
+    void leave(const Status& met);
     void abort(int status, std::string_view text);
     /// In a forked child: only system calls.
     void abandon() noexcept { source_->abandon(); }

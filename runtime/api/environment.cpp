@@ -125,10 +125,12 @@ dlrt_err dlrt_finalize(void) {
     const Site site("dlrt_finalize");
     if (!site.is_ready()) return site.error();
     const std::vector<std::string> leftovers = describe_leftovers(site.surface());
-    if (const Status outcome = Core::finalize(); !outcome.ok()) return to_c(site.pass(outcome));
-    site.surface().detach();
-    for (const std::string& line : leftovers) std::fputs(line.c_str(), stderr);
-    return DLRT_OK;
+    const Status outcome = Core::finalize();
+    if (Core::get() == nullptr) {
+        site.surface().detach();
+        for (const std::string& line : leftovers) std::fputs(line.c_str(), stderr);
+    }
+    return outcome.ok() ? DLRT_OK : to_c(site.pass(outcome));
 }
 
 int dlrt_initialized(void) {

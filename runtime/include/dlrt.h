@@ -214,7 +214,8 @@ DLRT_PUBLIC dlrt_err dlrt_init_store(
 ) DLRT_MUST_CHECK;
 
 /* Collective over the world: completes outstanding sends, waits for all ranks, leaves. Errors: a
- * second call, or other threads inside a call (DLRT_ERR_THREAD). */
+ * second call, or other threads inside a call (DLRT_ERR_THREAD). DLRT_ERR_PEER_LOST when a rank has
+ * ended without finalizing: the caller has left all the same. */
 DLRT_PUBLIC dlrt_err dlrt_finalize(void);
 DLRT_PUBLIC int dlrt_initialized(void); /* 1 between init and finalize */
 DLRT_PUBLIC int dlrt_finalized(void);   /* 1 after finalize, until a new init */

@@ -59,8 +59,8 @@ void expect_equal(
 /// Joined from construction to the end of main.
 class World {
   public:
-    World() {
-        expect_ok(dlrt_init());
+    explicit World(dlrt_thread_level level = DLRT_THREAD_SINGLE) {
+        expect_ok(dlrt_init_thread(level, nullptr));
         expect_ok(dlrt_comm_rank(DLRT_COMM_WORLD, &rank));
         expect_ok(dlrt_comm_size(DLRT_COMM_WORLD, &size));
         rank_of_world = rank;

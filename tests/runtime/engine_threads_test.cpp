@@ -165,6 +165,24 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("engine threads: a sleeping one gets what another sends to its own rank", "[runtime]") {
+    Cluster cluster(1, many_threads(Wiring{}));
+    Engine& engine = cluster.engine(0);
+    const auto& sleeping = cluster.segment().doorbell(0).sleeping;
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::byte> got(16);
+        std::thread receiver([&] {
+            MessageStatus status;
+            demand(engine.recv({test_context, 0, 1}, bytes_to_fill(got), status).ok(), "recv");
+        });
+        while (sleeping.load(std::memory_order_acquire) == 0) std::this_thread::yield();
+        const auto sent = body({round, 0, 0, 0}, 16);
+        REQUIRE(engine.send(SendMode::standard, {test_context, 0, 1}, bytes_to_send(sent)).ok());
+        receiver.join();
+        REQUIRE(got == sent);
+    }
+}
+
 TEST_CASE("engine threads: a condition of the caller's is asked by its own thread", "[runtime]") {
     Cluster cluster(2, many_threads(Wiring{}));
     run_threads(cluster, [](WorldRank rank, Engine& engine, int thread) {

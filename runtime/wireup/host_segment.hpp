@@ -31,7 +31,7 @@ enum class RankLife : std::uint32_t {
     absent = 0,  ///< Has not initialised (or never will: not every program calls dlrt).
     initialized = 1,
     finalized = 2,
-    departed = 3,  ///< Ended after init without finalize. Waits that need it fail.
+    departed = 3,  ///< Ended without finalize, or without init. Waits that need it fail.
 };
 
 /// Why everybody must stop. The first writer wins.

@@ -11,6 +11,8 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 using namespace job;
 
@@ -32,6 +34,10 @@ void forbid_calls(int error) {
     const sock_fprog program{sizeof steps / sizeof steps[0], steps};
     expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
     expect(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "a filter is set");
+    char from = 0, to = 0;
+    const iovec local{&to, 1}, remote{&from, 1};
+    const bool is_refused = process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == -1;
+    expect(is_refused && errno == error, "the kernel refuses");
 }
 
 void withdraw(const std::string& how) {

@@ -78,8 +78,6 @@ class DLRT_CORE Engine {
         std::vector<std::unique_ptr<Endpoint>> endpoints;
         std::vector<PeerRoute> routes;               ///< By world rank.
         std::vector<WorldRank> world_rank_of_local;  ///< By local rank: names departed ranks.
-        /// Wakes a local rank that sleeps on descriptors; may be empty where nobody does.
-        std::function<void(std::uint32_t local_rank)> write_doorbell_descriptor;
         WaitBudget wait_budget;
         /// Its current record is stamped when a wait stops spinning. Not owned; may be null.
         FlightRecorder* flight_recorder = nullptr;

@@ -5,19 +5,10 @@
 #include <algorithm>
 
 namespace dlrt {
-namespace {
-
-/// So many messages taken from each sender make it worth looking whether they sleep.
-constexpr std::size_t taken_per_ring = 4;
-
-}  // namespace
-
 EngineState::EngineState(Engine::Options options)
     : waiter(*this, options),
       rank_(options.rank),
       segment_(options.segment),
-      ring_fence_(options.ring_fence),
-      write_doorbell_descriptor_(std::move(options.write_doorbell_descriptor)),
       world_rank_of_local_(std::move(options.world_rank_of_local)),
       shares_core_(options.wait_budget.spin_rounds == 0) {
     for (auto& endpoint : options.endpoints) {
@@ -50,14 +41,10 @@ void EngineState::open_peers(const Engine::Options& options) {
         if (slot.rank_of_index.size() <= index) slot.rank_of_index.resize(index + 1, no_rank);
         slot.rank_of_index[index] = peer.rank;
     }
-    for (std::size_t local = 0; segment_ != nullptr && local < world_rank_of_local_.size();
-         ++local) {
-        const WorldRank rank = world_rank_of_local_[local];
-        if (rank != rank_) peer_of(rank).doorbell = static_cast<std::int32_t>(local);
-    }
 }
 
 bool EngineState::progress() {
+    starts_seen_ = starts_;
     bool has_moved = false;
     std::size_t arrived = 0;
     for (EndpointSlot& slot : slots_) {
@@ -69,21 +56,10 @@ bool EngineState::progress() {
         if (slot.pending_posts != 0) has_moved = take_completions(slot) || has_moved;
     }
     has_moved = has_moved || arrived != 0;
-    // Space is told in batches; the rest of it before this rank sleeps, see has_arrivals().
-    if (arrived == 0 && taken_count_ >= taken_per_ring * senders_seen_.size() + 1) ring_senders();
     if (!backlogged_.empty()) has_moved = advance_backlog() || has_moved;
     if (!streaming_.is_empty()) has_moved = advance_streams() || has_moved;
     if (!reading_.is_empty()) has_moved = advance_reads() || has_moved;
     return has_moved;
-}
-
-void EngineState::ring_senders() {
-    for (const Peer* peer : senders_seen_) {
-        const auto local = static_cast<std::uint32_t>(peer->doorbell);
-        if (segment_->doorbell(local).ring(ring_fence_) != SleepKind::descriptor) continue;
-        if (write_doorbell_descriptor_) write_doorbell_descriptor_(local);
-    }
-    taken_count_ = 0;
 }
 
 bool EngineState::take_completions(EndpointSlot& slot) {
@@ -95,6 +71,7 @@ bool EngineState::take_completions(EndpointSlot& slot) {
 }
 
 bool EngineState::has_arrivals() {
+    if (starts_ != starts_seen_) return true;
     if (segment_ != nullptr) {
         // Pairs with raise_abort() and mark_departed(), which ring after they have stored.
         if (segment_->header().departures.load(std::memory_order_acquire) != departures_seen_) {
@@ -108,19 +85,19 @@ bool EngineState::has_arrivals() {
     for (EndpointSlot& slot : slots_) {
         if (slot.endpoint->has_work()) return true;
     }
-    // By now the transports have told all space that there is; its senders may sleep for want of
-    // it.
-    ring_senders();
-    for (Peer* peer : senders_seen_) peer->was_taken_from = false;
-    senders_seen_.clear();
     return false;
 }
 
 bool EngineState::has_unfinished_posts() const {
-    return !backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty();
+    if (!backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty()) return true;
+    // Nobody rings for what this rank sends itself.
+    return std::ranges::any_of(slots_, [](const EndpointSlot& slot) {
+        return slot.is_self_only && slot.was_posted;
+    });
 }
 
 void EngineState::start(Request& request) {
+    ++starts_;
     request.is_started = true;
     request.is_cancelled = false;
     request.error = 0;

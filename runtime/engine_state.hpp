@@ -120,18 +120,13 @@ class EngineState final : public Progress {
     void open_peers(const Engine::Options& options);
     bool take_completions(EndpointSlot& slot);
     void fail_those_who_need(WorldRank rank, Errc error);
-    /// Lets senders that sleep because the transport was full try again. A transport tells its
-    /// peers of new space by memory alone; who is asleep doesn't see that.
-    void ring_senders();
-    void count_taken(Peer& peer) {
-        ++taken_count_;
-        if (peer.was_taken_from || peer.doorbell < 0) return;
-        peer.was_taken_from = true;
-        senders_seen_.push_back(&peer);
-    }
 
     static constexpr std::size_t batch = 32;
 
+    /// Calls that may have left something for progress(), and how many of them it has seen: who
+    /// owns progress doesn't sleep over one that another thread made.
+    std::uint64_t starts_ = 0;
+    std::uint64_t starts_seen_ = 0;
     std::vector<EndpointSlot> slots_;
     std::vector<ProtocolRule> protocol_rules_;
     std::vector<Peer> peers_;  ///< By world rank.
@@ -145,13 +140,9 @@ class EngineState final : public Progress {
     };
     std::vector<HeldScratch> held_scratch_;  ///< Packed data that pending posts still use.
     std::uint64_t active_sends_ = 0;
-    std::vector<Peer*> senders_seen_;  ///< Since this rank last slept.
-    std::size_t taken_count_ = 0;
     std::array<Arrival, batch> arrivals_;
     WorldRank rank_;
     HostSegment* segment_;
-    RingFence ring_fence_;
-    std::function<void(std::uint32_t)> write_doorbell_descriptor_;
     std::vector<WorldRank> world_rank_of_local_;
     bool shares_core_;
     std::uint32_t departures_seen_ = 0;

@@ -47,8 +47,6 @@ struct Peer {
     RequestList sends;                     ///< Not posted yet, in order.
     std::vector<ControlMessage> controls;  ///< Not posted yet, in order.
     std::uint32_t rendezvous_sends = 0;    ///< Announced to it and not complete.
-    std::int32_t doorbell = -1;            ///< Local rank to ring when it may send more; -1: none.
-    bool was_taken_from = false;           ///< Something, since this rank last slept.
     bool is_backlogged = false;            ///< Has sends or controls, and is in the engine's list.
     bool can_read = false;                 ///< Reading its memory hasn't been refused yet.
     bool has_departed = false;

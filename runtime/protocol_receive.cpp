@@ -44,6 +44,7 @@ void EngineState::start_receive(Request& request) {
 }
 
 void EngineState::receive_matched(Request& request, MatchedMessage& message) {
+    ++starts_;
     request.is_done.store(false, std::memory_order_relaxed);
     const MatchKey found = message.key;
     if (message.is_announced()) {
@@ -62,7 +63,6 @@ void EngineState::receive_matched(Request& request, MatchedMessage& message) {
 void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
     const WorldRank source = slot.rank_of_index[static_cast<std::size_t>(arrival.peer)];
     Peer& peer = peer_of(source);
-    count_taken(peer);
     const RequestToken token{arrival.header.first};
     switch (kind_of(arrival.header)) {
         case WireKind::eager:
@@ -247,6 +247,7 @@ void EngineState::give_credit(Peer& peer, std::uint64_t size_bytes) {
 }
 
 std::uint64_t EngineState::drop_context(ContextId context) {
+    ++starts_;
     std::uint64_t count = 0;
     while (UnexpectedMessage* const waiting = matcher.drain_context(context)) {
         auto& message = *static_cast<MatchedMessage*>(waiting);

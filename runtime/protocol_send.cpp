@@ -41,6 +41,7 @@ bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuff
     const MessageHeader header = matched_header(WireKind::eager, to.context, to.tag, size_bytes);
     const Bytes payload{first_byte(layout, buffer.address), size_bytes};
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return false;
+    ++starts_;
     peer.credit_bytes -= cost;
     note_posted(peer);
     return true;

@@ -17,6 +17,9 @@ struct WaitBudget {
     /// A yield that took longer than this ran somebody else: the core is shared, stop spinning in
     /// the next waits.
     std::uint32_t shared_yield_ns = 1200;
+    /// One that took longer gave the core to somebody who keeps it: sleep in the next waits, since
+    /// a wake-up is served sooner than the next turn.
+    std::uint32_t stolen_yield_ns = 100'000;
 };
 
 struct Tenancy {

@@ -16,15 +16,12 @@
 namespace dlrt {
 namespace {
 
-/// A core found to be shared is not spun on in so many waits; then it is tried again.
-constexpr std::uint32_t waits_without_spin_after_slow_yield = 32;
+/// A core found to be shared, or taken, is not spun or yielded on in so many waits; then it is
+/// tried again.
+constexpr std::uint32_t waits_after_slow_yield = 32;
 /// A thread that wants the lock gets it before the owner of progress takes it again, unless it is
 /// not scheduled for so many yields.
 constexpr int yields_for_contenders = 64;
-/// Receivers ring when a transport has space again, but a transport may be busy for reasons of its
-/// own; then the post is tried again after a time that doubles from the first to the last of these.
-constexpr std::int64_t retry_ns_first = 100'000;
-constexpr std::int64_t retry_ns_last = 64'000'000;
 
 Fd watch(const Engine::Options& options) {
     const auto sleeps_on_descriptor = [](const auto& endpoint) {
@@ -59,10 +56,16 @@ Waiter::Waiter(Progress& progress, const Engine::Options& options)
     if (doorbell_ != nullptr) doorbell_->adopt(fence_);
 }
 
-bool Waiter::may_spin() {
-    if (waits_without_spin_ == 0) return true;
-    --waits_without_spin_;
-    return false;
+WaitPhase::Step Waiter::first_step() {
+    if (waits_without_yield_ != 0) {
+        --waits_without_yield_;
+        return WaitPhase::Step::sleep;
+    }
+    if (waits_without_spin_ != 0) {
+        --waits_without_spin_;
+        return WaitPhase::Step::yield;
+    }
+    return WaitPhase::Step::spin;
 }
 
 bool Waiter::ask(const Condition& condition) {
@@ -76,14 +79,13 @@ bool Waiter::ask(const Condition& condition) {
 }
 
 void Waiter::wait_alone(const Condition& condition) {
-    WaitPhase phase(budget_, may_spin());
+    WaitPhase phase(budget_, first_step());
     bool is_marked = false;
     for (;;) {
         const bool has_moved = progress_.progress();
         if (condition.is_true(condition.state)) return;
         if (has_moved) {
-            phase.something_happened(budget_);
-            retry_ns_ = -1;
+            phase.something_happened();
         } else {
             take_step(phase, condition, is_marked);
         }
@@ -112,9 +114,9 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_ma
 void Waiter::yield() {
     const std::uint64_t begin_ns = monotonic_ns();
     ::sched_yield();
-    if (monotonic_ns() - begin_ns > budget_.shared_yield_ns) {
-        waits_without_spin_ = waits_without_spin_after_slow_yield;
-    }
+    const std::uint64_t taken_ns = monotonic_ns() - begin_ns;
+    if (taken_ns > budget_.shared_yield_ns) waits_without_spin_ = waits_after_slow_yield;
+    if (taken_ns > budget_.stolen_yield_ns) waits_without_yield_ = waits_after_slow_yield;
 }
 
 void Waiter::sleep(const Condition& condition) {
@@ -124,7 +126,8 @@ void Waiter::sleep(const Condition& condition) {
     }
     doorbell_->announce_sleep(epoll_.is_open() ? SleepKind::descriptor : SleepKind::futex);
     const std::uint64_t events_seen = event_count_;
-    if (progress_.has_arrivals() || ask(condition) || event_count_ != events_seen) {
+    // The question comes first: it may let other threads in.
+    if (ask(condition) || progress_.has_arrivals() || event_count_ != events_seen) {
         doorbell_->cancel_sleep();
         return;
     }
@@ -133,7 +136,7 @@ void Waiter::sleep(const Condition& condition) {
     if (epoll_.is_open()) {
         sleep_on_descriptors();
     } else {
-        doorbell_->sleep_futex(retry_timeout_ns());
+        doorbell_->sleep_futex(-1);
     }
     if (is_multiple_) lock_shared_state();
     is_owner_asleep_ = false;
@@ -141,11 +144,8 @@ void Waiter::sleep(const Condition& condition) {
 
 void Waiter::sleep_on_descriptors() {
     std::array<epoll_event, 8> events;
-    const std::int64_t timeout_ns = retry_timeout_ns();
-    const int timeout_ms = timeout_ns < 0 ? -1
-                                          : static_cast<int>((timeout_ns + 999'999) / 1'000'000);
     const int count = ::epoll_wait(
-        epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms
+        epoll_.get(), events.data(), static_cast<int>(events.size()), -1
     );
     doorbell_->cancel_sleep();
     for (int i = 0; i < count; ++i) {
@@ -154,12 +154,6 @@ void Waiter::sleep_on_descriptors() {
         // Its value says nothing: that it was readable has woken us.
         [[maybe_unused]] const ssize_t size = ::read(doorbell_descriptor_, &rings, sizeof rings);
     }
-}
-
-std::int64_t Waiter::retry_timeout_ns() {
-    if (!progress_.has_unfinished_posts()) return retry_ns_ = -1;
-    retry_ns_ = retry_ns_ < 0 ? retry_ns_first : std::min(2 * retry_ns_, retry_ns_last);
-    return retry_ns_;
 }
 
 void Waiter::ring_own_doorbell() {
@@ -233,16 +227,13 @@ void Waiter::sleep_as_other(const Condition& condition) {
 
 void Waiter::wait_as_owner(const Condition& condition) {
     has_owner_ = true;
-    WaitPhase phase(budget_, may_spin());
+    WaitPhase phase(budget_, first_step());
     bool is_marked = false;
     for (;;) {
         const bool has_moved = progress_.progress();
         wake_sleepers();
         if (ask(condition)) break;
-        if (has_moved) {
-            phase.something_happened(budget_);
-            retry_ns_ = -1;
-        }
+        if (has_moved) phase.something_happened();
         let_others_in();
         if (!has_moved) take_step(phase, condition, is_marked);
     }

@@ -26,7 +26,8 @@ class Progress {
   public:
     /// One bounded round; whether anything happened.
     virtual bool progress() = 0;
-    /// Whether progress() would find something that came from outside.
+    /// Whether progress() would find something that came from outside, or from another thread's
+    /// call.
     [[nodiscard]] virtual bool has_arrivals() = 0;
     /// Whether there is something to post that a busy transport will take some time later.
     [[nodiscard]] virtual bool has_unfinished_posts() const = 0;
@@ -54,8 +55,12 @@ class WaitPhase {
   public:
     enum class Step : std::uint8_t { spin, yield, sleep };
 
-    WaitPhase(const WaitBudget& budget, bool may_spin)
-        : spins_left_(may_spin ? budget.spin_rounds : 0), yields_left_(budget.yield_rounds) {}
+    /// `first`: what not to begin before.
+    WaitPhase(const WaitBudget& budget, Step first)
+        : spins_each_(first == Step::spin ? budget.spin_rounds : 0),
+          yields_each_(first == Step::sleep ? 0 : budget.yield_rounds) {
+        something_happened();
+    }
 
     /// What to do after one more poll in vain.
     [[nodiscard]] Step next() {
@@ -70,11 +75,14 @@ class WaitPhase {
         return Step::sleep;
     }
     /// Something came, though not what is waited for: more may follow soon.
-    void something_happened(const WaitBudget& budget) { yields_left_ = budget.yield_rounds; }
+    void something_happened() {
+        spins_left_ = spins_each_;
+        yields_left_ = yields_each_;
+    }
 
   private:
-    std::uint32_t spins_left_;
-    std::uint32_t yields_left_;
+    std::uint32_t spins_each_, yields_each_;
+    std::uint32_t spins_left_ = 0, yields_left_ = 0;
 };
 
 class Waiter {
@@ -128,12 +136,11 @@ class Waiter {
     void yield();
     void sleep(const Condition& condition);
     void sleep_on_descriptors();
-    [[nodiscard]] std::int64_t retry_timeout_ns();
     void tell_others();
     void wake_sleepers();
     void hand_over();
     void ring_own_doorbell();
-    [[nodiscard]] bool may_spin();
+    [[nodiscard]] WaitPhase::Step first_step();
 
     Progress& progress_;
     Doorbell* doorbell_;
@@ -143,7 +150,7 @@ class Waiter {
     Fd epoll_;  ///< Open when an endpoint sleeps on a descriptor.
     int doorbell_descriptor_;
     std::uint32_t waits_without_spin_ = 0;
-    std::int64_t retry_ns_ = -1;
+    std::uint32_t waits_without_yield_ = 0;
     bool is_multiple_ = false;
 
     std::mutex mutex_;

@@ -50,18 +50,24 @@ TEST_CASE("wait budget: a core of one's own is spun on, a shared one never", "[r
 TEST_CASE("wait phase: spins, then yields, then sleeps until something happens", "[runtime]") {
     using Step = WaitPhase::Step;
     const WaitBudget budget{.spin_rounds = 2, .yield_rounds = 1, .shared_yield_ns = 0};
-    WaitPhase phase(budget, true);
+    WaitPhase phase(budget, Step::spin);
     CHECK(phase.next() == Step::spin);
     CHECK(phase.next() == Step::spin);
     CHECK(phase.next() == Step::yield);
     CHECK(phase.next() == Step::sleep);
     CHECK(phase.next() == Step::sleep);
-    phase.something_happened(budget);
+    phase.something_happened();
+    CHECK(phase.next() == Step::spin);
+    CHECK(phase.next() == Step::spin);
     CHECK(phase.next() == Step::yield);
     CHECK(phase.next() == Step::sleep);
-    WaitPhase polite(budget, false);
+    WaitPhase polite(budget, Step::yield);
     CHECK(polite.next() == Step::yield);
     CHECK(polite.next() == Step::sleep);
+    WaitPhase evicted(budget, Step::sleep);
+    CHECK(evicted.next() == Step::sleep);
+    evicted.something_happened();
+    CHECK(evicted.next() == Step::sleep);
 }
 
 TEST_CASE("wait: ranks blocked for a third of a second sleep", "[runtime]") {

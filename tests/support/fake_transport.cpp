@@ -62,7 +62,8 @@ namespace {
 
 class FakeEndpoint final : public Endpoint {
   public:
-    FakeEndpoint(FakeNetwork::State& state, std::uint32_t rank) : state_(state), rank_(rank) {
+    FakeEndpoint(FakeNetwork::State& state, std::uint32_t rank)
+        : state_(state), rank_(rank), was_busy_(state.ranks.size()) {
         capabilities_.eager_bytes_max = state.options.eager_bytes_max;
         capabilities_.fragment_bytes_max = state.options.fragment_bytes_max;
         capabilities_.can_get = state.options.get != FakeGet::absent;
@@ -96,6 +97,7 @@ class FakeEndpoint final : public Endpoint {
     std::uint32_t rank_;
     Capabilities capabilities_;
     std::vector<std::vector<std::byte>> handed_out_;
+    std::vector<bool> was_busy_;  ///< By peer: the last post to it.
 };
 
 Post FakeEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payload) {
@@ -105,8 +107,12 @@ Post FakeEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payloa
         const std::lock_guard lock(state_.mutex);
         Rank& target = state_.ranks.at(to);
         std::deque<Message>& queue = target.from[rank_];
-        if (queue.size() >= state_.options.queued_messages_max) return Post::busy;
-        if (state_.happens(state_.options.busy_percent)) return Post::busy;
+        if (queue.size() >= state_.options.queued_messages_max ||
+            state_.happens(state_.options.busy_percent)) {
+            was_busy_[to] = true;
+            return Post::busy;
+        }
+        was_busy_[to] = false;
         Message message;
         message.header = header;
         message.owned.assign(payload.begin(), payload.end());
@@ -127,8 +133,12 @@ Post FakeEndpoint::post_fragment(
         const std::lock_guard lock(state_.mutex);
         Rank& target = state_.ranks.at(to);
         std::deque<Message>& queue = target.from[rank_];
-        if (queue.size() >= state_.options.queued_messages_max) return Post::busy;
-        if (state_.happens(state_.options.busy_percent)) return Post::busy;
+        if (queue.size() >= state_.options.queued_messages_max ||
+            state_.happens(state_.options.busy_percent)) {
+            was_busy_[to] = true;
+            return Post::busy;
+        }
+        was_busy_[to] = false;
         Message message;
         message.header = header;
         message.id = id;
@@ -166,7 +176,11 @@ Post FakeEndpoint::post_get(
     if (policy == FakeGet::refused_later && self().gets_granted >= gets_before_refusal) {
         return Post::refused;
     }
-    if (state_.happens(state_.options.busy_percent)) return Post::busy;
+    if (state_.happens(state_.options.busy_percent)) {
+        was_busy_[static_cast<std::uint32_t>(peer)] = true;
+        return Post::busy;
+    }
+    was_busy_[static_cast<std::uint32_t>(peer)] = false;
     ++self().gets_granted;
     if (state_.happens(state_.options.pending_percent)) {
         self().gets.push_back({source, target, id, state_.due_poll(self())});
@@ -238,7 +252,9 @@ std::size_t FakeEndpoint::poll_completions(std::span<Completion> out) {
 
 bool FakeEndpoint::has_work() {
     const std::lock_guard lock(state_.mutex);
-    return !self().completions.empty() || !self().gets.empty() ||
+    // Busy at random means that the next try may go.
+    return std::ranges::find(was_busy_, true) != was_busy_.end() || !self().completions.empty() ||
+           !self().gets.empty() ||
            std::ranges::any_of(self().from, [](const auto& queue) { return !queue.empty(); });
 }
 

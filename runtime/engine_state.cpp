@@ -89,11 +89,7 @@ bool EngineState::has_arrivals() {
 }
 
 bool EngineState::has_unfinished_posts() const {
-    if (!backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty()) return true;
-    // Nobody rings for what this rank sends itself.
-    return std::ranges::any_of(slots_, [](const EndpointSlot& slot) {
-        return slot.is_self_only && slot.was_posted;
-    });
+    return !backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty();
 }
 
 void EngineState::start(Request& request) {

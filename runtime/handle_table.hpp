@@ -150,7 +150,8 @@ class HandleTable {
         Slot& slot = *slot_at(position);
         // Before the value goes: a find() of the stale handle must not see it. Relaxed is enough,
         // since whoever uses a handle while it is freed would need an order of his own.
-        slot.generation.fetch_add(1, std::memory_order_relaxed);
+        const std::uint32_t generation = slot.generation.load(std::memory_order_relaxed);
+        slot.generation.store(generation + 1, std::memory_order_relaxed);
         slot.value = T{};
         slot.next_free = free_head_;
         free_head_ = position;

@@ -119,9 +119,17 @@ class LauncherCase(unittest.TestCase):
 
     def roles(self, rank_name, rank_count):
         """Waits until all ranks run; pids of head, daemon, keeper."""
-        wait_until(lambda: len(self.members().get(rank_name, [])) >= rank_count)
-        members = self.members()
-        return members["dlrun"][0], members["dlrund"][0], members["dlrt-keeper"][0]
+        launcher = ("dlrun", "dlrund", "dlrt-keeper")
+        members = {}
+
+        def are_there():
+            # A test may have marked processes of its own that bear the ranks' name.
+            members.update(self.members())
+            ranks = len(members.get(rank_name, []))
+            return ranks >= rank_count and all(name in members for name in launcher)
+
+        wait_until(are_there)
+        return tuple(members[name][0] for name in launcher)
 
 
 def main():

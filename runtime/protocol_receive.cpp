@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The receiver's half of the protocols: what arrives is matched and goes straight to the user's
 /// buffer; for a message that was only announced, the receiver chooses how its data comes.
+#include "runtime/base/stream_copy.hpp"
 #include "runtime/engine_state.hpp"
 
 #include <algorithm>
@@ -11,6 +12,9 @@ namespace {
 
 /// Bytes read out of a sender's memory per round of progress: about 0.1 ms.
 constexpr std::uint64_t read_slice_bytes = 2u << 20;
+/// From here on memcpy may turn to string instructions, which crawl when the user's buffer lies a
+/// little above the transport's modulo 4 KiB, as every large one of malloc does.
+constexpr std::uint64_t plain_copy_bytes_min = 1024;
 /// Credit goes back when that much is owed.
 constexpr std::uint64_t credit_batch_bytes = eager_credit_bytes / 4;
 
@@ -186,7 +190,11 @@ void EngineState::place(Request& request, std::uint64_t begin, Bytes payload) {
     if (payload.empty()) return;
     const LayoutRef* const layout = request.gapped();
     if (layout == nullptr) {
-        std::memcpy(request.address + begin, payload.data(), payload.size());
+        if (payload.size() < plain_copy_bytes_min) {
+            std::memcpy(request.address + begin, payload.data(), payload.size());
+        } else {
+            plain_copy(request.address + begin, payload.data(), payload.size());
+        }
         return;
     }
     const std::uint64_t count = request.capacity_bytes / (*layout)->size_bytes();

@@ -55,6 +55,9 @@ struct Joined {
         }
         return sleep_until([&] {
             for (std::uint32_t i = 0; i < size; ++i) {
+                // One that has died since was there before, for those who look late.
+                constexpr auto departed = static_cast<std::uint32_t>(RankLife::departed);
+                if (segment().life(i).life.load() == departed) continue;
                 if (segment().life(i).pid.load() < word) return false;
             }
             return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/host_facts.hpp"
 
-#include "launcher/usable_cpus.hpp"
 #include "runtime/base/fd.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/usable_cpus.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -76,7 +76,9 @@ class FakeDaemon {
     std::vector<int> serve() {
         std::vector<int> statuses;
         for (const Child& child : children) {
-            while (!child.has_ended()) serve_once(child.descriptor.get());
+            while (!child.has_ended()) serve_once(child.descriptor.get(), -1);
+            // What a child said last may arrive between the last poll and the news of its end.
+            while (serve_once(-1, 0)) {}
             statuses.push_back(child.status());
         }
         children.clear();
@@ -103,7 +105,8 @@ class FakeDaemon {
     int finalized_count = 0;
 
   private:
-    void serve_once(int child_descriptor) {
+    /// Whether anything happened within the time.
+    bool serve_once(int child_descriptor, int wait_ms) {
         std::vector<pollfd> entries;
         for (const Connection& connection : connections) {
             entries.push_back({is_silent ? -1 : connection.socket.get(), POLLIN, 0});
@@ -111,7 +114,7 @@ class FakeDaemon {
         const std::size_t known = entries.size();
         entries.push_back({listener.get(), POLLIN, 0});
         entries.push_back({child_descriptor, POLLIN, 0});
-        ::poll(entries.data(), entries.size(), -1);
+        if (::poll(entries.data(), entries.size(), wait_ms) <= 0) return false;
         for (std::size_t i = 0; i < known; ++i) {
             if (entries[i].revents == 0) continue;
             handle(connections[i]);
@@ -119,6 +122,7 @@ class FakeDaemon {
         if (entries[known].revents != 0) {
             connections.push_back({std::move(*accept_connection(listener.get(), 1000)), {}});
         }
+        return true;
     }
 
     void handle(Connection& connection) {

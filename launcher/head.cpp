@@ -100,7 +100,7 @@ Head::Head(
            [this](const std::string& reason) { on_daemon_lost(reason); }}
       ),
       output_(
-          loop_, options.is_tagged ? Tagging::rank : Tagging::off,
+          loop_, !options.output.tag_format.empty() ? Tagging::rank : Tagging::off,
           {[this](std::uint32_t rank, std::size_t size_bytes) {
                daemon_.send(OutputWritten{rank, size_bytes});
            },

@@ -173,7 +173,7 @@ Status apply_stdin(ParseState& state, const Use& use) {
 }
 
 Status apply_tag(ParseState& state, const Use&) {
-    state.options.is_tagged = true;
+    state.options.output.tag_format = "[%r] ";
     return {};
 }
 

@@ -8,6 +8,8 @@
 /// out of range or contradictory is refused with one line that names it and says what is valid.
 #pragma once
 
+#include "launcher/rank_set.hpp"
+#include "launcher/topology.hpp"
 #include "runtime/base/result.hpp"
 
 #include <cstdint>
@@ -23,42 +25,157 @@ namespace dlrt::launcher {
 struct EnvironmentEdit {
     enum class Kind : std::uint8_t {
         assign,   ///< NAME=value.
-        forward,  ///< The caller's value, even of a variable that isn't passed on otherwise.
-        unset,
+        forward,  ///< The caller's values of all names that match, even of variables that aren't
+                  ///< passed on otherwise.
+        unset,    ///< None of the names that match.
     };
     Kind kind = Kind::assign;
-    std::string name;
+    std::string name;  ///< To assign: a name. Else a glob, "OMP_*".
     std::string value;
     friend bool operator==(const EnvironmentEdit&, const EnvironmentEdit&) = default;
 };
 
-/// What stands between two `:` of the command line.
+/// What of the caller's environment ranks start with, before the edits.
+enum class EnvironmentBase : std::uint8_t {
+    usual,  ///< All but the identity of a surrounding job and session.
+    all,
+    none,
+};
+
+/// A command that some ranks' programs are arguments of: a profiler, a debugger.
+struct Wrap {
+    RankSet ranks;  ///< Empty: all of the block.
+    std::vector<std::string> command;
+};
+
+/// What stands between two `:` of the command line, or in one line of an app file.
 struct Block {
     std::optional<std::uint32_t> rank_count;
+    EnvironmentBase environment_base = EnvironmentBase::usual;
     std::vector<EnvironmentEdit> environment_edits;
     std::string working_directory;  ///< As given; empty: the caller's.
+    std::string prefix;  ///< Empty, or a folder whose bin and lib lead PATH and LD_LIBRARY_PATH.
+    std::vector<Wrap> wraps;  ///< Outermost first.
     std::vector<std::string> arguments;
 };
 
 struct StdinChoice {
-    enum class Kind : std::uint8_t { rank, none, file };
+    enum class Kind : std::uint8_t { rank, all, none, file };
     Kind kind = Kind::rank;
     std::uint32_t rank = 0;  ///< Who reads dlrun's input, or the file.
     std::string file;
 };
 
+struct OutputChoice {
+    /// Before every line; empty: nothing. %r rank, %R local rank, %h host, %p pid, %s stream
+    /// (out, err), %b block, %j job, %% a percent sign; a number after the sign pads with zeros.
+    std::string tag_format;
+    bool has_timestamps = false;         ///< When the line was read on the rank's host.
+    std::string file_pattern;            ///< The same signs; empty: no files.
+    bool is_teed = false;                ///< To files and to dlrun's streams.
+    std::optional<RankSet> shown_ranks;  ///< Only these reach dlrun's streams.
+    bool merges_stderr = false;          ///< Standard error joins standard output.
+};
+
+struct MappingChoice {
+    enum class Kind : std::uint8_t {
+        slot,        ///< Fill a host's slots, then the next host's.
+        host,        ///< Round robin over hosts.
+        object,      ///< Round robin over a host's objects of `level`, host by host.
+        ppr,         ///< `per_object` ranks on each object of `level` (or on each host).
+        sequential,  ///< Rank i on line i of the host list.
+    };
+    Kind kind = Kind::slot;
+    std::optional<TopologyLevel> level;  ///< Of object and ppr; ppr without one: per host.
+    std::uint32_t per_object = 0;
+    std::optional<std::uint32_t> cpus_per_rank;
+};
+
+enum class Ranking : std::uint8_t { by_slot, by_host };
+
+struct BindingChoice {
+    enum class Kind : std::uint8_t {
+        share,  ///< An even share of the host's usable cpus, within NUMA nodes where possible.
+        none,
+        object,  ///< All usable cpus of the object of `level` that the rank was mapped to.
+    };
+    Kind kind = Kind::share;
+    TopologyLevel level = TopologyLevel::core;
+    bool is_explicit = false;  ///< Asked for: what can't be done is an error, not a note.
+};
+
+enum class MemoryBinding : std::uint8_t {
+    first_touch,  ///< The kernel's own way.
+    local,        ///< Only the NUMA nodes of the rank's cpus.
+    interleave,   ///< Page by page over the NUMA nodes of the rank's cpus.
+};
+
+enum class Oversubscription : std::uint8_t { by_rule, allowed, refused };
+
+/// What the failure of a rank does to the others.
+enum class OnFailure : std::uint8_t {
+    kill,    ///< All are ended.
+    wait,    ///< The others go on to their end; the status is that of the first failure.
+    ignore,  ///< As wait, but the status counts only what is no rank's failure.
+};
+
+struct WarningSignal {
+    int signal = 0;
+    std::uint64_t before_ms = 0;  ///< So long before the timeout.
+};
+
+struct Display {
+    bool map = false;
+    bool allocation = false;
+    bool topology = false;
+    bool binding = false;
+    enum class Format : std::uint8_t { text, json, svg };
+    Format format = Format::text;
+    [[nodiscard]] bool is_empty() const { return !map && !allocation && !topology && !binding; }
+};
+
+/// A list of hosts as given: --host's words in order, or the name of a hostfile.
+struct HostChoice {
+    std::vector<std::string> host_lists;
+    std::vector<std::string> files;
+};
+
 struct Options {
-    enum class Action : std::uint8_t { run, show_status, show_help, show_version };
+    enum class Action : std::uint8_t {
+        run,
+        show_status,
+        show_help,
+        show_version,
+    };
     Action action = Action::run;
     std::vector<Block> blocks;
-    std::optional<std::uint64_t> timeout_ms;
-    std::uint64_t grace_ms = 5000;
+
+    HostChoice hosts;
+    std::optional<std::uint32_t> ranks_per_host;
+    MappingChoice mapping;
+    Ranking ranking = Ranking::by_slot;
+    BindingChoice binding;
+    MemoryBinding memory_binding = MemoryBinding::first_touch;
+    Oversubscription oversubscription = Oversubscription::by_rule;
+
     StdinChoice stdin_choice;
-    bool is_tagged = false;
+    OutputChoice output;
+
+    std::optional<std::uint64_t> timeout_ms;
+    std::uint64_t start_timeout_ms = 60'000;
+    std::uint64_t grace_ms = 5000;
+    std::optional<WarningSignal> warning_signal;
+    OnFailure on_failure = OnFailure::kill;
+
+    bool is_dry_run = false;
+    Display display;
+    bool reports_bindings = false;
+    std::string report_file;  ///< JSON; empty: none.
+    bool shows_progress = false;
     bool is_verbose = false;
     std::string status_job;  ///< Empty: the user's only job.
 
-    /// Of all blocks; nothing when the number of cpus decides.
+    /// Of all blocks; nothing when the number of cpus or slots decides.
     [[nodiscard]] std::optional<std::uint32_t> rank_count() const;
 };
 

@@ -45,7 +45,7 @@ TEST_CASE("options: the first word that is no option ends them", "[launcher]") {
     const Options options = parsed({"-np", "4", "ls", "-np", "5", "--tag"});
     CHECK(options.blocks.at(0).rank_count == 4u);
     CHECK(options.blocks[0].arguments == Words{"ls", "-np", "5", "--tag"});
-    CHECK(!options.is_tagged);
+    CHECK(options.output.tag_format.empty());
     CHECK(parsed({"--", "-odd", "x"}).blocks.at(0).arguments == Words{"-odd", "x"});
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("options: long names take one dash or two, values a blank or '='", "[l
         CHECK(parsed({spelling, "/x", "a"}).blocks.at(0).working_directory == "/x");
     }
     for (const char* spelling : {"--tag", "-tag", "-l", "--label"}) {
-        CHECK(parsed({spelling, "a"}).is_tagged);
+        CHECK(parsed({spelling, "a"}).output.tag_format == "[%r] ");
     }
     for (const char* spelling : {"-v", "--verbose", "-verbose"}) {
         CHECK(parsed({spelling, "a"}).is_verbose);

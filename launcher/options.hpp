@@ -153,7 +153,7 @@ struct Options {
     HostChoice hosts;
     std::optional<std::uint32_t> ranks_per_host;
     MappingChoice mapping;
-    Ranking ranking = Ranking::by_slot;
+    std::optional<Ranking> ranking;  ///< Nothing: in the order of the mapping.
     BindingChoice binding;
     MemoryBinding memory_binding = MemoryBinding::first_touch;
     Oversubscription oversubscription = Oversubscription::by_rule;

@@ -5,6 +5,16 @@
 
 namespace dlrt::launcher {
 
+JobMap Placement::job_map(std::string job_id) const {
+    JobMap map;
+    map.job_id = std::move(job_id);
+    for (const PlacedHost& host : hosts) map.hosts.push_back({host.name, host.usable_cpu_count});
+    for (const PlacedRank& rank : ranks) {
+        map.ranks.push_back({rank.host_index, rank.local_rank, rank.block_index, rank.cpus});
+    }
+    return map;
+}
+
 std::vector<std::uint32_t> even_share(
     std::span<const std::uint32_t> cpus, std::uint32_t index, std::uint32_t count
 ) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ranks that only share a key-value store: joining, deaths, double claims, several hosts.
+#include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/rank_identity.hpp"
 #include "runtime/wireup_source.hpp"
@@ -16,7 +17,7 @@ namespace {
 using test::StoreServer;
 using Statuses = std::vector<int>;
 constexpr int timeout_ms = 15'000;
-constexpr std::int64_t sleep_limit_ns = 15'000'000'000;
+constexpr std::uint64_t sleep_limit_ns = 15'000'000'000;
 
 /// A rank that has joined.
 struct Joined {
@@ -34,12 +35,15 @@ struct Joined {
     /// Sleeps on the own doorbell until it is so; false when time is up.
     template<typename Condition>
     bool sleep_until(Condition is_so) {
+        const std::uint64_t deadline_ns = monotonic_ns() + sleep_limit_ns;
         while (!is_so()) {
-            const std::uint32_t before = bell().sequence.load();
+            const std::uint64_t now_ns = monotonic_ns();
+            if (now_ns >= deadline_ns) return false;
             bell().announce_sleep(SleepKind::futex);
             if (is_so()) return true;
-            bell().sleep_futex(sleep_limit_ns);
-            if (bell().sequence.load() == before && !is_so()) return false;
+            // A ringer that clears the announcement in this moment cuts the sleep short, before it
+            // raises the sequence and for something that we had seen already.
+            bell().sleep_futex(static_cast<std::int64_t>(deadline_ns - now_ns));
         }
         return true;
     }

@@ -7,19 +7,16 @@
 #include "launcher/host_facts.hpp"
 #include "launcher/input_feeder.hpp"
 #include "launcher/keeper.hpp"
+#include "launcher/keeper_link.hpp"
 #include "launcher/output_pump.hpp"
 #include "launcher/process_tree.hpp"
-#include "launcher/rank_process.hpp"
+#include "launcher/start_failure.hpp"
 #include "launcher/status_server.hpp"
 #include "runtime/base/error_text.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -39,17 +36,21 @@ class Daemon {
     void run();
 
   private:
-    void on_frame(Frame&& frame);
+    // One per frame that a head sends once the job is there.
+    void take(OutputWritten&& written);
+    void take(Terminate&& request);
+    void take(SignalRanks&& request);
+    void take(SuspendRanks&& request);
+    void take(StdinBytes&& input);
+    /// What only a daemon says.
+    template<typename Other>
+    void take(Other&&) {}
     void on_head_lost();
 
-    void read_keeper();
     void on_report(const KeeperReport& report);
-    void on_not_started(const KeeperReport& report);
     void on_rank_ended(const KeeperReport& report);
-    void on_keeper_gone();
-    void command(KeeperCommand::Kind kind, int signal = 0);
+    void on_keeper_gone(int wait_status);
 
-    void terminate(const Terminate& request);
     void begin_drain();
     void end_drain();
     void on_output_ended();
@@ -60,23 +61,20 @@ class Daemon {
 
     asio::io_context loop_{1};
     PreparedJob job_;
-    Keeper keeper_;
+    KeeperLink keeper_;
     Channel head_;
-    DescriptorWatch keeper_link_;
     OutputPump output_;
     ControlServer control_;
     StatusServer status_;
     InputFeeder input_;
     Timer grace_timer_;
     Timer drain_timer_;
-    Timer kill_timer_;
     std::vector<pid_t> pids_;  ///< By local rank; 0 while there is no process.
     std::vector<std::uint64_t> started_at_ns_;
     std::size_t started_count_ = 0;
     std::size_t ended_count_ = 0;
     bool is_suspending_ = false;
     bool has_failed_ = false;
-    bool is_killing_ = false;
     bool is_finished_ = false;
 };
 
@@ -89,13 +87,18 @@ Fd find_stdin_target(PreparedJob& job) {
 
 Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
     : job_(std::move(job)),
-      keeper_(std::move(keeper)),
+      keeper_(
+          loop_, std::move(keeper),
+          {[this](const KeeperReport& report) { on_report(report); },
+           [this](int wait_status) { on_keeper_gone(wait_status); }}
+      ),
       head_(
           loop_, std::move(stream),
-          {[this](Frame&& frame) { on_frame(std::move(frame)); },
+          {[this](Frame&& frame) {
+               std::visit([this](auto&& said) { take(std::move(said)); }, std::move(frame));
+           },
            [this](const std::string&) { on_head_lost(); }}
       ),
-      keeper_link_(loop_, keeper_.link.release()),
       output_(
           loop_, job_.ends,
           {[this](std::uint32_t local_rank, StreamKind kind, std::string_view lines) {
@@ -118,7 +121,6 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
       ),
       grace_timer_(loop_),
       drain_timer_(loop_),
-      kill_timer_(loop_),
       pids_(job_.ends.size(), 0),
       started_at_ns_(job_.ends.size(), 0) {
     for (std::uint32_t local_rank = 0; local_rank < job_.ends.size(); ++local_rank) {
@@ -131,7 +133,6 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
         const std::uint64_t one = 1;
         static_cast<void>(::write(job_.ends[local_rank].doorbell.get(), &one, sizeof one));
     });
-    keeper_link_.when_readable([this] { read_keeper(); });
 }
 
 void Daemon::run() {
@@ -139,69 +140,45 @@ void Daemon::run() {
         if (status.ok()) continue;
         send(HostFailed{
             launcher_fault_status, fmt::format("host {}: {}", host_name(), last_error_text())});
-        command(KeeperCommand::Kind::kill_all);
+        keeper_.kill_all();
         break;
     }
     loop_.run();
     head_.flush_blocking();
 }
 
-void Daemon::on_frame(Frame&& frame) {
-    if (const auto* written = std::get_if<OutputWritten>(&frame)) {
-        output_.taken(job_.map.ranks.at(written->rank).local_rank, written->size_bytes);
-    } else if (const auto* request = std::get_if<Terminate>(&frame)) {
-        terminate(*request);
-    } else if (const auto* passed_on = std::get_if<SignalRanks>(&frame)) {
-        command(KeeperCommand::Kind::signal_ranks, passed_on->signal);
-    } else if (std::holds_alternative<SuspendRanks>(frame)) {
-        is_suspending_ = true;
-        command(KeeperCommand::Kind::signal_ranks, SIGSTOP);
-    } else if (auto* bytes = std::get_if<StdinBytes>(&frame)) {
-        input_.add(std::move(bytes->bytes));
-    }
+void Daemon::take(OutputWritten&& written) {
+    output_.taken(job_.map.ranks.at(written.rank).local_rank, written.size_bytes);
+}
+
+void Daemon::take(Terminate&& request) {
+    if (request.grace_ms == 0) return keeper_.kill_all();
+    keeper_.signal_ranks(SIGCONT);
+    keeper_.signal_ranks(request.signal);
+    grace_timer_.expires_after(std::chrono::milliseconds(request.grace_ms));
+    grace_timer_.async_wait([this](const boost::system::error_code& error) {
+        if (!error) keeper_.kill_all();
+    });
+}
+
+void Daemon::take(SignalRanks&& request) {
+    keeper_.signal_ranks(request.signal);
+}
+
+void Daemon::take(SuspendRanks&&) {
+    is_suspending_ = true;
+    keeper_.signal_ranks(SIGSTOP);
+}
+
+void Daemon::take(StdinBytes&& input) {
+    input_.add(std::move(input.bytes));
 }
 
 void Daemon::on_head_lost() {
     // Nobody is left to tell: only clean up. The keeper's end of the link ends the loop.
     output_.close_all();
-    command(KeeperCommand::Kind::kill_all);
+    keeper_.kill_all();
     finish_if_done();
-}
-
-void Daemon::command(KeeperCommand::Kind kind, int signal) {
-    if (!keeper_link_.is_open()) return;
-    if (kind == KeeperCommand::Kind::kill_all && !is_killing_) {
-        is_killing_ = true;
-        // A keeper that is stopped or stuck must not keep the job alive; this process can do its
-        // work.
-        kill_timer_.expires_after(keeper_kill_time);
-        kill_timer_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) ::kill(keeper_.pid, SIGKILL);
-        });
-    }
-    const KeeperCommand command{kind, signal};
-    ::send(keeper_link_.get(), &command, sizeof command, MSG_NOSIGNAL);
-}
-
-void Daemon::terminate(const Terminate& request) {
-    if (request.grace_ms == 0) return command(KeeperCommand::Kind::kill_all);
-    command(KeeperCommand::Kind::signal_ranks, SIGCONT);
-    command(KeeperCommand::Kind::signal_ranks, request.signal);
-    grace_timer_.expires_after(std::chrono::milliseconds(request.grace_ms));
-    grace_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) command(KeeperCommand::Kind::kill_all);
-    });
-}
-
-void Daemon::read_keeper() {
-    while (keeper_link_.is_open()) {
-        KeeperReport report;
-        const ssize_t got = ::recv(keeper_link_.get(), &report, sizeof report, MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
-        if (got != static_cast<ssize_t>(sizeof report)) return on_keeper_gone();
-        on_report(report);
-    }
-    keeper_link_.when_readable([this] { read_keeper(); });
 }
 
 void Daemon::on_report(const KeeperReport& report) {
@@ -215,7 +192,8 @@ void Daemon::on_report(const KeeperReport& report) {
             }
             break;
         case KeeperReport::Kind::not_started:
-            on_not_started(report);
+            has_failed_ = true;
+            send(start_failure(job_, report));
             break;
         case KeeperReport::Kind::ended:
             on_rank_ended(report);
@@ -227,34 +205,6 @@ void Daemon::on_report(const KeeperReport& report) {
             }
             break;
     }
-}
-
-void Daemon::on_not_started(const KeeperReport& report) {
-    const RankEnds& end = job_.ends[report.local_rank];
-    const PreparedProgram& program = job_.plan.programs[job_.map.ranks[end.rank].block_index];
-    int exit_status = launcher_fault_status;
-    std::string what = fmt::format("rank {} could not be started", end.rank);
-    switch (static_cast<StartStage>(report.stage)) {
-        case StartStage::exec:
-            // The file is there: what is absent is what its first line or its header names.
-            exit_status = report.value == ENOENT ? 127 : 126;
-            what = fmt::format("program '{}' cannot be executed", program.name);
-            if (report.value == ENOENT) what += " (its interpreter is missing)";
-            break;
-        case StartStage::working_directory:
-            what = fmt::format("cannot use the working directory '{}'", program.working_directory);
-            break;
-        case StartStage::binding:
-            what += " on its cpus";
-            break;
-        case StartStage::fork:
-        case StartStage::descriptors:
-            break;
-    }
-    has_failed_ = true;
-    send(HostFailed{
-        exit_status, fmt::format("host {}: {}: {}", host_name(), what, std::strerror(report.value))}
-    );
 }
 
 void Daemon::on_rank_ended(const KeeperReport& report) {
@@ -281,7 +231,7 @@ void Daemon::begin_drain() {
 }
 
 void Daemon::end_drain() {
-    const std::vector<pid_t> left = living_descendants(keeper_.pid);
+    const std::vector<pid_t> left = living_descendants(keeper_.pid());
     const std::vector<ino_t> pipes = output_.open_pipes();
     if (const pid_t holder = find_pipe_holder(left, pipes); holder != 0) {
         const auto state = read_process_state(holder);
@@ -290,18 +240,15 @@ void Daemon::end_drain() {
             holder, state ? state->name : "?", host_name()
         )});
     }
-    command(KeeperCommand::Kind::kill_all);
+    keeper_.kill_all();
 }
 
 void Daemon::on_output_ended() {
-    if (ended_count_ == pids_.size()) command(KeeperCommand::Kind::kill_all);
+    if (ended_count_ == pids_.size()) keeper_.kill_all();
     finish_if_done();
 }
 
-void Daemon::on_keeper_gone() {
-    keeper_link_.close();
-    int wait_status = 0;
-    ::waitpid(keeper_.pid, &wait_status, 0);
+void Daemon::on_keeper_gone(int wait_status) {
     const bool is_lost = wait_status != 0 || (ended_count_ < started_count_ && !has_failed_);
     // What the keeper left behind has become ours.
     const bool is_clean = kill_and_reap_all_children();
@@ -318,7 +265,7 @@ void Daemon::on_keeper_gone() {
 }
 
 void Daemon::finish_if_done() {
-    if (is_finished_ || keeper_link_.is_open() || !output_.has_ended()) return;
+    if (is_finished_ || keeper_.is_open() || !output_.has_ended()) return;
     is_finished_ = true;
     send(JobEnded{});
     asio::post(loop_, [this] { loop_.stop(); });

@@ -3,6 +3,7 @@
 /// random numbers of id and token, which the caller makes.
 #pragma once
 
+#include "launcher/caller_context.hpp"
 #include "launcher/frame.hpp"
 #include "launcher/options.hpp"
 #include "runtime/base/result.hpp"
@@ -12,15 +13,6 @@
 #include <vector>
 
 namespace dlrt::launcher {
-
-/// Where and how dlrun was called.
-struct CallerContext {
-    std::vector<std::string> environment;
-    std::string working_directory;  ///< Empty: it has been deleted.
-    StdinKind stdin_kind = StdinKind::none;
-    std::string job_id;
-    std::string token;
-};
 
 struct BuiltJob {
     StartJob start;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/caller_context.hpp"
+
+#include "runtime/base/error_text.hpp"
+#include "runtime/base/fd.hpp"
+#include "runtime/wireup/control_socket.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dlrt::launcher {
+namespace {
+
+/// Puts what the ranks shall read on descriptor 0 and says how they get it.
+Result<StdinKind> prepare_stdin(const StdinChoice& choice) {
+    if (choice.kind == StdinChoice::Kind::none) return StdinKind::none;
+    if (choice.kind == StdinChoice::Kind::file) {
+        const Fd file(::open(choice.file.c_str(), O_RDONLY | O_CLOEXEC));
+        struct stat facts = {};
+        if (!file.is_open() || ::fstat(file.get(), &facts) != 0) {
+            return fail_errno(errno, "--stdin: cannot open '{}'", choice.file);
+        }
+        if (S_ISDIR(facts.st_mode)) {
+            return fail(Errc::argument, "--stdin: '{}' is a folder; valid is a file", choice.file);
+        }
+        ::dup2(file.get(), STDIN_FILENO);
+        return StdinKind::descriptor;
+    }
+    return ::isatty(STDIN_FILENO) == 1 ? StdinKind::forwarded : StdinKind::descriptor;
+}
+
+}  // namespace
+
+Result<CallerContext> find_caller_context(const Options& options) {
+    CallerContext context;
+    for (char** entry = environ; *entry != nullptr; ++entry)
+        context.environment.emplace_back(*entry);
+    if (char* folder = ::getcwd(nullptr, 0)) {
+        // A deleted folder is "(unreachable)…" or an error, as the kernel likes.
+        if (folder[0] == '/') context.working_directory = folder;
+        ::free(folder);
+    }
+    Result<std::string> job_id = random_hex(6);
+    Result<std::string> token = random_hex(16);
+    if (!job_id || !token) return Status{Errc::system};
+    context.job_id = std::move(*job_id);
+    context.token = std::move(*token);
+    const Result<StdinKind> stdin_kind = prepare_stdin(options.stdin_choice);
+    if (!stdin_kind) return stdin_kind.error();
+    context.stdin_kind = *stdin_kind;
+    return context;
+}
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/keeper_link.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <utility>
+
+namespace dlrt::launcher {
+namespace {
+
+constexpr std::chrono::seconds keeper_kill_time{12};
+
+}  // namespace
+
+KeeperLink::KeeperLink(asio::io_context& loop, Keeper keeper, Handlers handlers)
+    : pid_(keeper.pid),
+      watch_(loop, keeper.link.release()),
+      handlers_(std::move(handlers)),
+      kill_timer_(loop) {
+    watch_.when_readable([this] { read(); });
+}
+
+void KeeperLink::signal_ranks(int signal) {
+    command(KeeperCommand::Kind::signal_ranks, signal);
+}
+
+void KeeperLink::kill_all() {
+    if (is_open() && !is_killing_) {
+        is_killing_ = true;
+        // A keeper that is stopped or stuck must not keep the job alive; this process can do its
+        // work.
+        kill_timer_.expires_after(keeper_kill_time);
+        kill_timer_.async_wait([this](const boost::system::error_code& error) {
+            if (!error) ::kill(pid_, SIGKILL);
+        });
+    }
+    command(KeeperCommand::Kind::kill_all, 0);
+}
+
+void KeeperLink::command(KeeperCommand::Kind kind, int signal) {
+    if (!is_open()) return;
+    const KeeperCommand command{kind, signal};
+    ::send(watch_.get(), &command, sizeof command, MSG_NOSIGNAL);
+}
+
+void KeeperLink::read() {
+    while (is_open()) {
+        KeeperReport report;
+        const ssize_t got = ::recv(watch_.get(), &report, sizeof report, MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
+        if (got != static_cast<ssize_t>(sizeof report)) return end();
+        handlers_.on_report(report);
+    }
+    watch_.when_readable([this] { read(); });
+}
+
+void KeeperLink::end() {
+    watch_.close();
+    kill_timer_.cancel();
+    int wait_status = 0;
+    ::waitpid(pid_, &wait_status, 0);
+    handlers_.on_gone(wait_status);
+}
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The daemon's side of its keeper: commands down, reports up, and the keeper's own end.
+#pragma once
+
+#include "launcher/asio.hpp"
+#include "launcher/keeper.hpp"
+
+#include <functional>
+#include <string>
+#include <sys/types.h>
+
+namespace dlrt::launcher {
+
+class KeeperLink {
+  public:
+    struct Handlers {
+        std::function<void(const KeeperReport& report)> on_report;
+        /// Once: the keeper is gone and reaped. What it left behind has become the daemon's.
+        std::function<void(int wait_status)> on_gone;
+    };
+
+    KeeperLink(asio::io_context& loop, Keeper keeper, Handlers handlers);
+
+    void signal_ranks(int signal);
+    /// Everything below the keeper; the keeper goes when nothing is left.
+    void kill_all();
+    [[nodiscard]] bool is_open() const { return watch_.is_open(); }
+    [[nodiscard]] pid_t pid() const { return pid_; }
+
+  private:
+    void command(KeeperCommand::Kind kind, int signal);
+    void read();
+    void end();
+
+    pid_t pid_;
+    DescriptorWatch watch_;
+    Handlers handlers_;
+    asio::steady_timer kill_timer_;
+    bool is_killing_ = false;
+};
+
+}  // namespace dlrt::launcher

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/local_daemon.hpp"
+
+#include "launcher/daemon.hpp"
+#include "launcher/descriptors.hpp"
+#include "runtime/base/error_text.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dlrt::launcher {
+
+Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return fail_errno(errno, "cannot make a socket pair");
+    }
+    Fd head_side(ends[0]);
+    Fd daemon_side(ends[1]);
+    const pid_t pid = ::fork();
+    if (pid < 0) return fail_errno(errno, "cannot start the daemon");
+    if (pid == 0) {
+        close_descriptors_except({STDIN_FILENO, STDERR_FILENO, daemon_side.get()});
+        static_cast<void>(head_side.release());
+        ::_exit(run_daemon(std::move(daemon_side), defaults));
+    }
+    return LocalDaemon{pid, std::move(head_side)};
+}
+
+}  // namespace dlrt::launcher

@@ -273,12 +273,26 @@ void Daemon::finish_if_done() {
 
 /// Before the event loop: what has been asked for, or nothing when the head went away.
 Result<StartJob> receive_job(int stream) {
-    if (const Status status = send_frame(stream, find_host_facts()); !status.ok()) return status;
-    Result<Frame> frame = receive_frame(stream);
-    if (!frame) return frame.error();
-    auto* job = std::get_if<StartJob>(&*frame);
-    if (job == nullptr) return fail(Errc::wireup, "the head said something else than StartJob");
-    return std::move(*job);
+    TopologyDetail detail = TopologyDetail::quick;
+    while (true) {
+        Result<HostFacts> facts = find_host_facts(detail);
+        if (!facts) {
+            const std::string text = fmt::format(
+                "host {}: {}", local_host_name(), last_error_text()
+            );
+            static_cast<void>(send_frame(stream, HostFailed{launcher_fault_status, text}));
+            return facts.error();
+        }
+        if (const Status status = send_frame(stream, *facts); !status.ok()) return status;
+        Result<Frame> frame = receive_frame(stream);
+        if (!frame) return frame.error();
+        if (auto* job = std::get_if<StartJob>(&*frame)) return std::move(*job);
+        const auto* question = std::get_if<DescribeHost>(&*frame);
+        if (question == nullptr) {
+            return fail(Errc::wireup, "the head said something else than StartJob");
+        }
+        detail = question->detail;
+    }
 }
 
 }  // namespace

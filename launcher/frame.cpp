@@ -14,6 +14,13 @@
 namespace dlrt::launcher {
 namespace {
 
+/// In order, as visit_fields.
+template<typename Fields, typename Topology>
+void visit_topology(Fields& fields, Topology& t) {
+    fields(t.detail, t.packages, t.numas, t.l3s, t.cores, t.hwthreads, t.l2s, t.devices);
+    fields(t.cpu_model);
+}
+
 /// Writes a list of fields. FieldReader has the same call, so that each frame lists its fields
 /// once.
 class FieldWriter {
@@ -32,11 +39,20 @@ class FieldWriter {
     void put(std::int32_t value) { writer_.number(static_cast<std::uint32_t>(value)); }
     void put(StreamKind value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(StdinKind value) { writer_.number(static_cast<std::uint8_t>(value)); }
+    void put(TopologyDetail value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(const std::string& value) { writer_.text(value); }
     void put(const std::vector<std::byte>& value) { writer_.blob(value); }
     void put(const Program& value) {
         (*this)(value.arguments, value.environment, value.working_directory);
     }
+    void put(const TopologyObject& value) {
+        (*this)(value.os_index, value.cpus, value.size_bytes, value.kind);
+    }
+    void put(const TopologyDevice& value) {
+        put(static_cast<std::uint8_t>(value.kind));
+        (*this)(value.name, value.detail, value.near_cpus);
+    }
+    void put(const HostTopology& value) { visit_topology(*this, value); }
     template<typename T>
     void put(const std::vector<T>& values) {
         writer_.number(static_cast<std::uint32_t>(values.size()));
@@ -72,11 +88,24 @@ class FieldReader {
         value = static_cast<StdinKind>(reader_.number<std::uint8_t>());
         if (value > StdinKind::forwarded) is_valid_ = false;
     }
+    void get(TopologyDetail& value) {
+        value = static_cast<TopologyDetail>(reader_.number<std::uint8_t>());
+        if (value > TopologyDetail::devices) is_valid_ = false;
+    }
     void get(std::string& value) { value = reader_.text(); }
     void get(std::vector<std::byte>& value) { value = reader_.blob(); }
     void get(Program& value) {
         (*this)(value.arguments, value.environment, value.working_directory);
     }
+    void get(TopologyObject& value) {
+        (*this)(value.os_index, value.cpus, value.size_bytes, value.kind);
+    }
+    void get(TopologyDevice& value) {
+        value.kind = static_cast<TopologyDevice::Kind>(reader_.number<std::uint8_t>());
+        if (value.kind > TopologyDevice::Kind::other) is_valid_ = false;
+        (*this)(value.name, value.detail, value.near_cpus);
+    }
+    void get(HostTopology& value) { visit_topology(*this, value); }
     template<typename T>
     void get(std::vector<T>& values) {
         const std::uint32_t count = reader_.count(4);
@@ -95,6 +124,7 @@ void visit_fields(Fields& fields, F& f) {
     using T = std::remove_const_t<F>;
     if constexpr (std::is_same_v<T, HostFacts>) {
         fields(f.protocol_version, f.host_name, f.pid, f.cpus, f.usable_cpu_count, f.free_port);
+        fields(f.busy_cpus, f.topology);
     } else if constexpr (std::is_same_v<T, StartJob>) {
         fields(f.token, f.host_index, f.job_map, f.programs, f.stdin_kind, f.stdin_rank);
         fields(f.master_address, f.master_port);
@@ -120,6 +150,8 @@ void visit_fields(Fields& fields, F& f) {
         fields(f.size_bytes, f.is_closed);
     } else if constexpr (std::is_same_v<T, Notice>) {
         fields(f.text);
+    } else if constexpr (std::is_same_v<T, DescribeHost>) {
+        fields(f.detail);
     } else {
         static_assert(std::is_empty_v<T>);
     }

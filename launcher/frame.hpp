@@ -2,10 +2,12 @@
 /// What the head (dlrun) and a daemon (dlrund) say to each other, as values, and their bytes.
 ///
 /// A frame on the stream is a 4-byte length, a 1-byte type and the fields in the order of the
-/// struct. The conversation: HostFacts up, StartJob down, then RankStarted, RankOutput, RankEnded …
+/// struct. The conversation: HostFacts up, StartJob down (before it
+/// DescribeHost, if need be), then RankStarted, RankOutput, RankEnded …
 /// up and commands down, until JobEnded. A daemon whose stream ends kills its ranks at once.
 #pragma once
 
+#include "launcher/topology.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/result.hpp"
 
@@ -34,9 +36,11 @@ struct HostFacts {
     std::uint32_t protocol_version = frame_protocol_version;
     std::string host_name;
     std::int32_t pid = 0;
-    std::vector<std::uint32_t> cpus;     ///< Cpus that ranks may be bound to; empty: don't bind.
-    std::uint32_t usable_cpu_count = 1;  ///< How many ranks can run at once.
-    std::uint32_t free_port = 0;         ///< A TCP port that was free a moment ago.
+    std::vector<std::uint32_t> cpus;       ///< Cpus that ranks may be bound to; empty: don't bind.
+    std::uint32_t usable_cpu_count = 1;    ///< How many ranks can run at once.
+    std::uint32_t free_port = 0;           ///< A TCP port that was free a moment ago.
+    std::vector<std::uint32_t> busy_cpus;  ///< Of `cpus`, those that this user's other jobs hold.
+    HostTopology topology;
     friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 
@@ -148,6 +152,12 @@ struct Notice {
     friend bool operator==(const Notice&, const Notice&) = default;
 };
 
+/// Head → daemon, before StartJob: look closer, and say HostFacts again.
+struct DescribeHost {
+    TopologyDetail detail = TopologyDetail::full;
+    friend bool operator==(const DescribeHost&, const DescribeHost&) = default;
+};
+
 /// Daemon → head, last: every process of the job on this host is gone and all output has been sent.
 struct JobEnded {
     friend bool operator==(const JobEnded&, const JobEnded&) = default;
@@ -156,7 +166,7 @@ struct JobEnded {
 using Frame = std::variant<
     HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
-    Notice, JobEnded>;
+    Notice, JobEnded, DescribeHost>;
 
 /// The whole frame with its length.
 [[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);

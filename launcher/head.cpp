@@ -11,6 +11,7 @@
 #include "launcher/lost_daemon.hpp"
 #include "launcher/output_path.hpp"
 #include "launcher/terminal_input.hpp"
+#include "launcher/topology_need.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <chrono>
@@ -171,6 +172,9 @@ void Head::take(JobEnded&&) {
 
 void Head::take(HostFacts&& facts) {
     daemon_host_ = facts.host_name;
+    if (const TopologyDetail needed = detail_needed(options_); facts.topology.detail < needed) {
+        return daemon_.send(DescribeHost{needed});
+    }
     Result<BuiltJob> job = build_job(options_, context_, facts);
     if (!job) {
         verdict_.set_cause(

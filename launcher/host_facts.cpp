@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/host_facts.hpp"
 
+#include "launcher/topology_discovery.hpp"
 #include "runtime/base/fd.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 
@@ -8,6 +9,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace dlrt::launcher {
 namespace {
@@ -35,14 +37,17 @@ std::string local_host_name() {
     return name;
 }
 
-HostFacts find_host_facts() {
+Result<HostFacts> find_host_facts(TopologyDetail detail) {
     UsableCpus usable = find_usable_cpus();
+    Result<HostTopology> topology = discover_topology(detail, usable.cpus);
+    if (!topology) return topology.error();
     HostFacts facts;
     facts.host_name = local_host_name();
     facts.pid = ::getpid();
     facts.usable_cpu_count = usable.count;
     if (!usable.is_quota_limited()) facts.cpus = std::move(usable.cpus);
     facts.free_port = find_free_port();
+    facts.topology = std::move(*topology);
     return facts;
 }
 

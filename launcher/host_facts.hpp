@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launcher/frame.hpp"
+#include "runtime/base/result.hpp"
 
 #include <string>
 
@@ -11,6 +12,7 @@ namespace dlrt::launcher {
 /// As the kernel knows it; nothing is looked up.
 [[nodiscard]] std::string local_host_name();
 
-[[nodiscard]] HostFacts find_host_facts();
+/// Errors: Errc::system where the topology can't be read in that detail.
+[[nodiscard]] Result<HostFacts> find_host_facts(TopologyDetail detail);
 
 }  // namespace dlrt::launcher

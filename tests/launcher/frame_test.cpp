@@ -18,7 +18,18 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 std::vector<Frame> one_of_each() {
-    HostFacts facts{1, "h", 77, {0, 3}, 2, 29500};
+    HostFacts facts{1, "h", 77, {0, 3}, 2, 29500, {}, {}};
+    facts.busy_cpus = {3};
+    facts.topology = {
+        TopologyDetail::devices,
+        {{0, {0, 3}}},
+        {{2, {0, 3}, 1ull << 40}},
+        {},
+        {{0, {0}, 0, 1}},
+        {},
+        {},
+        {{TopologyDevice::Kind::network, "mlx5_0", "near", {3}}},
+        "model"};
     StartJob job;
     job.token = "secret";
     job.host_index = 2;
@@ -44,7 +55,8 @@ std::vector<Frame> one_of_each() {
         StdinBytes{bytes_of("in")},
         StdinTaken{65536, true},
         Notice{"note"},
-        JobEnded{}};
+        JobEnded{},
+        DescribeHost{TopologyDetail::devices}};
 }
 
 Bytes body_of(const std::vector<std::byte>& frame) {

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every test of dlperf runs, validates what it moves, and says so in lines that a machine reads.
+
+usage: dlperf_test.py DLRUN DLPERF
+"""
+import json
+import subprocess
+import sys
+
+DLRUN, DLPERF = sys.argv[1:]
+QUICK = ["--json", "--validate", "--batches", "1", "--window", "8", "--wait", "1"]
+# test: (ranks, options, the sizes of its results)
+EXPECTED = {
+    "latency": (2, ["--sizes", "1:4096"], [2**i for i in range(13)]),
+    "bandwidth": (2, ["--sizes", "1024:2048"], [1024, 2048]),
+    "both_ways": (4, ["--sizes", "8:8"], [8]),
+    "rate": (4, [], [8]),
+    "ring": (3, [], [3]),
+    "matching": (2, [], [10, 100, 1000, 10000]),
+    "threads": (2, ["--threads", "3"], [3]),
+    "start": (2, [], []),
+    "memory": (3, [], [3, 3]),
+    "waiting": (3, [], [3] * 6),
+    "barrier": (3, [], [3]),
+    **{name: (3, ["--sizes", "2:64", "--rotate"], [4, 8, 16, 32, 64])
+       for name in ("broadcast", "reduce", "all_reduce", "all_gather", "gather", "scatter")},
+}
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def check_results():
+    listed = [line.split()[0] for line in run(DLPERF, "--help").stdout.split("Tests:")[1]
+              .split("Options:")[0].splitlines() if line.strip()]
+    assert sorted(listed) == sorted([*EXPECTED, "limits"]), listed
+    for test, (ranks, options, sizes) in EXPECTED.items():
+        job = run(DLRUN, "-np", str(ranks), DLPERF, *QUICK, *options, test)
+        assert job.returncode == 0, f"{test}: status {job.returncode}\n{job.stderr}"
+        results = [json.loads(line) for line in job.stdout.splitlines()]
+        assert [result["size"] for result in results] == sizes, (test, job.stdout)
+        for result in results:
+            assert result["value"] >= 0 and result["unit"], result
+            assert result["library"] == "dlrt" and result["ranks"] == ranks, result
+
+
+def check_refusals():
+    for words, text in [
+        ([], "a test is missing"),
+        (["lateny"], "there is no test 'lateny'"),
+        (["--sizes", "8", "latency"], "--sizes: '8' is not valid; valid is FROM:TO"),
+        (["--sizes", "9:8", "latency"], "FROM <= TO"),
+        (["--sizes", "0:8", "latency"], "--sizes: '0' is not valid; valid are 1 to"),
+        (["--batches", "x", "latency"], "--batches: 'x' is not valid"),
+        (["--window", "5000", "latency"], "valid are 1 to 4096"),
+        (["--wait", "-1", "waiting"], "--wait: '-1' is not valid"),
+        (["--nonsense", "latency"], "nonsense"),
+    ]:
+        refused = run(DLPERF, *words)
+        assert refused.returncode == 2, (words, refused.returncode)
+        assert text in refused.stderr, (words, refused.stderr)
+        assert refused.stdout == "", (words, refused.stdout)
+    for ranks, test, needs in [("3", "latency", "2 ranks"), ("3", "rate", "an even number")]:
+        refused = run(DLRUN, "-np", ranks, DLPERF, test)
+        assert refused.returncode == 2, refused.returncode
+        assert f"{test} needs {needs}" in refused.stderr, refused.stderr
+
+
+check_results()
+check_refusals()

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all measurements of dlperf share: options, clock, buffers, validation, results.
+ *
+ * A measurement runs in every rank of the job, one after another; only rank 0 reports. Times are
+ * the best of several batches, so that a disturbance doesn't count; each batch begins with a
+ * barrier. */
+#ifndef DLPERF_PERF_H
+#define DLPERF_PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "messaging.h"
+
+enum { perf_tag = 7, perf_window_max = 4096 };
+
+struct perf_options {
+    size_t smallest_bytes, largest_bytes;
+    int batch_count;
+    int window;        /* messages in flight */
+    int thread_count;  /* of each rank in the test `threads` */
+    double wait_s;     /* of the test `waiting` */
+    bool is_rotated;   /* every message from and to another place of a large area */
+    bool is_validated; /* every byte of every message, outside of the times */
+    bool is_json;
+};
+extern struct perf_options perf_options;
+
+struct perf_test {
+    const char* name;
+    enum { any_ranks, two_ranks, even_ranks } ranks;
+    const char* help;
+    void (*run)(void);
+};
+/* Of all files; ended by one without a name. */
+extern const struct perf_test perf_tests[];
+
+/* Monotonic, in microseconds. */
+double perf_now_us(void);
+
+/* How many rounds make a batch long enough to be measured and not too long for a size. */
+int perf_rounds(size_t size_bytes, double budget_bytes, int most);
+
+/* Page-aligned memory, written to once; ends the program when there is none. */
+void* perf_memory(size_t size_bytes);
+
+/* Memory for messages of one size: one place that is used again and again, or places that follow
+ * each other in an area larger than most caches. */
+struct perf_buffer {
+    unsigned char* area;
+    size_t size_bytes, place_count, next;
+};
+struct perf_buffer perf_buffer(size_t size_bytes);
+unsigned char* perf_place(struct perf_buffer* buffer);
+void perf_free(struct perf_buffer* buffer);
+
+/* Fills with, and checks for, bytes that depend on place and seed; a wrong one ends the job. */
+void perf_fill(unsigned char* data, size_t size_bytes, unsigned seed);
+void perf_expect(const unsigned char* data, size_t size_bytes, unsigned seed);
+
+/* "size" is what the unit is counted against: bytes, ranks, depth. Only rank 0's is printed. */
+void perf_report(const char* test, size_t size, double value, const char* unit);
+
+/* The sum or the largest of one value of each rank, for rank 0. */
+double perf_sum(double value);
+double perf_largest(double value);
+
+/* Runs of powers of two within the options' sizes, times a step. */
+#define PERF_FOR_SIZES(size_bytes, step)                  \
+    for (size_t size_bytes = perf_options.smallest_bytes; \
+         size_bytes <= perf_options.largest_bytes; size_bytes *= step)
+
+#endif

@@ -18,7 +18,7 @@ constexpr std::size_t read_bytes = 128 * 1024;
 
 }  // namespace
 
-Channel::Channel(asio::io_context& loop, Fd stream, Handlers handlers)
+Channel::Channel(EventLoop& loop, Fd stream, Handlers handlers)
     : loop_(loop), watch_(loop, stream.release()), handlers_(std::move(handlers)) {
     ::fcntl(watch_.get(), F_SETFL, ::fcntl(watch_.get(), F_GETFL) | O_NONBLOCK);
     watch_.when_readable([this] { read(); });
@@ -32,7 +32,7 @@ void Channel::send(const Frame& frame) {
     // Frames of one round of the loop leave together.
     if (was_idle && !is_flush_due_) {
         is_flush_due_ = true;
-        asio::post(loop_, [this] { flush(); });
+        loop_.post([this] { flush(); });
     }
 }
 

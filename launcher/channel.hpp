@@ -3,7 +3,7 @@
 /// socket pair here, ssh's pipes or TCP elsewhere) stays below this class.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/frame.hpp"
 #include "runtime/base/fd.hpp"
 
@@ -22,7 +22,7 @@ class Channel {
         std::function<void(std::string reason)> on_closed;
     };
 
-    Channel(asio::io_context& loop, Fd stream, Handlers handlers);
+    Channel(EventLoop& loop, Fd stream, Handlers handlers);
 
     /// Never blocks; frames leave in order. Without effect once the channel is closed.
     void send(const Frame& frame);
@@ -37,7 +37,7 @@ class Channel {
     void flush();
     void fail_with(std::string reason);
 
-    asio::io_context& loop_;
+    EventLoop& loop_;
     DescriptorWatch watch_;
     Handlers handlers_;
     std::vector<std::byte> input_;

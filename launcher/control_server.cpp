@@ -32,7 +32,7 @@ bool can_send(int descriptor) {
 
 }  // namespace
 
-ControlServer::ControlServer(asio::io_context& loop, PreparedJob& job, Handlers handlers)
+ControlServer::ControlServer(EventLoop& loop, PreparedJob& job, Handlers handlers)
     : loop_(loop), job_(job), handlers_(std::move(handlers)), claims_(job.ends.size()) {
     for (std::uint32_t local_rank = 0; local_rank < job.ends.size(); ++local_rank) {
         add_connection(job.ends[local_rank].control.release(), local_rank);

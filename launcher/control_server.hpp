@@ -3,7 +3,7 @@
 /// doorbells, and takes in ranks that lost their inherited descriptors through the abstract socket.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/launch_plan.hpp"
 #include "runtime/wireup/message.hpp"
 
@@ -25,7 +25,7 @@ class ControlServer {
     };
 
     /// Takes the control ends of `job`, and uses the rest of it until destroyed.
-    ControlServer(asio::io_context& loop, PreparedJob& job, Handlers handlers);
+    ControlServer(EventLoop& loop, PreparedJob& job, Handlers handlers);
 
     /// Opens the abstract socket for ranks that come back. Errors: Errc::system.
     Status listen();
@@ -41,7 +41,7 @@ class ControlServer {
 
   private:
     struct Connection {
-        Connection(asio::io_context& loop, int descriptor) : watch(loop, descriptor) {}
+        Connection(EventLoop& loop, int descriptor) : watch(loop, descriptor) {}
         DescriptorWatch watch;
         std::uint32_t local_rank = UINT32_MAX;  ///< Not known before Hello over the abstract
                                                 ///< socket.
@@ -80,7 +80,7 @@ class ControlServer {
     template<typename Other>
     bool take(Connection& connection, const Other& other);
 
-    asio::io_context& loop_;
+    EventLoop& loop_;
     PreparedJob& job_;
     Handlers handlers_;
     std::vector<Claim> claims_;  ///< By local rank.

@@ -25,7 +25,6 @@
 namespace dlrt::launcher {
 namespace {
 
-using Timer = asio::steady_timer;
 constexpr std::chrono::seconds drain_time{1};
 constexpr std::chrono::seconds keeper_kill_time{12};
 constexpr int launcher_fault_status = 125;
@@ -59,7 +58,7 @@ class Daemon {
     void send(const Frame& frame) { head_.send(frame); }
     const std::string& host_name() const { return job_.map.hosts[job_.host_index].name; }
 
-    asio::io_context loop_{1};
+    EventLoop loop_;
     PreparedJob job_;
     KeeperLink keeper_;
     Channel head_;
@@ -155,10 +154,7 @@ void Daemon::take(Terminate&& request) {
     if (request.grace_ms == 0) return keeper_.kill_all();
     keeper_.signal_ranks(SIGCONT);
     keeper_.signal_ranks(request.signal);
-    grace_timer_.expires_after(std::chrono::milliseconds(request.grace_ms));
-    grace_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) keeper_.kill_all();
-    });
+    grace_timer_.start(std::chrono::milliseconds(request.grace_ms), [this] { keeper_.kill_all(); });
 }
 
 void Daemon::take(SignalRanks&& request) {
@@ -224,10 +220,7 @@ void Daemon::on_rank_ended(const KeeperReport& report) {
 void Daemon::begin_drain() {
     grace_timer_.cancel();
     if (output_.has_ended()) return on_output_ended();
-    drain_timer_.expires_after(drain_time);
-    drain_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) end_drain();
-    });
+    drain_timer_.start(drain_time, [this] { end_drain(); });
 }
 
 void Daemon::end_drain() {
@@ -268,7 +261,7 @@ void Daemon::finish_if_done() {
     if (is_finished_ || keeper_.is_open() || !output_.has_ended()) return;
     is_finished_ = true;
     send(JobEnded{});
-    asio::post(loop_, [this] { loop_.stop(); });
+    loop_.post([this] { loop_.stop(); });
 }
 
 /// Before the event loop: what has been asked for, or nothing when the head went away.

@@ -28,7 +28,6 @@
 namespace dlrt::launcher {
 namespace {
 
-using Timer = asio::steady_timer;
 constexpr int launcher_fault_status = 125;
 constexpr std::chrono::seconds last_output_time{1};
 
@@ -72,12 +71,12 @@ class Head {
 
     const Options& options_;
     CallerContext context_;
-    asio::io_context loop_{1};
+    EventLoop loop_;
     pid_t daemon_pid_;
     Channel daemon_;
     OutputPath output_;
     TerminalInput terminal_;
-    asio::signal_set signals_;
+    SignalWatch signals_;
     JobTimers timers_;
     Timer last_output_timer_;
     JobMap map_;
@@ -229,11 +228,7 @@ void Head::end_job(Cause cause, int signal) {
 }
 
 void Head::wait_for_signals() {
-    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-        if (error) return;
-        on_signal(signal);
-        wait_for_signals();
-    });
+    signals_.when_signalled([this](int signal) { on_signal(signal); });
 }
 
 void Head::on_signal(int signal) {
@@ -298,10 +293,7 @@ void Head::on_job_ended() {
     output_.end();
     if (verdict_.is_failed()) {
         // Of a job that failed the rest of the output isn't worth waiting for a reader that stalls.
-        last_output_timer_.expires_after(last_output_time);
-        last_output_timer_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) loop_.stop();
-        });
+        last_output_timer_.start(last_output_time, [this] { loop_.stop(); });
     }
     finish_if_written();
 }

@@ -2,7 +2,7 @@
 /// Writes forwarded input into the pipe of the rank that reads it, as fast as it is read there.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "runtime/base/fd.hpp"
 
 #include <cstdint>
@@ -19,8 +19,7 @@ class InputFeeder {
     /// So much has been written; `closed` once nobody will read more.
     using OnTaken = std::function<void(std::uint64_t size_bytes, End end)>;
 
-    InputFeeder(asio::io_context& loop, OnTaken on_taken)
-        : loop_(loop), on_taken_(std::move(on_taken)) {}
+    InputFeeder(EventLoop& loop, OnTaken on_taken) : loop_(loop), on_taken_(std::move(on_taken)) {}
 
     /// Without a target all input is refused.
     void set_target(Fd pipe);
@@ -30,7 +29,7 @@ class InputFeeder {
   private:
     void write();
 
-    asio::io_context& loop_;
+    EventLoop& loop_;
     OnTaken on_taken_;
     std::unique_ptr<DescriptorWatch> target_;
     std::deque<std::vector<std::byte>> queue_;

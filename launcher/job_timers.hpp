@@ -2,7 +2,7 @@
 /// The times after which dlrun itself does something about a job. Runs in the head's event loop.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/options.hpp"
 
 #include <functional>
@@ -15,7 +15,7 @@ class JobTimers {
         std::function<void()> on_timeout;
     };
 
-    JobTimers(asio::io_context& loop, const Options& options, Handlers handlers);
+    JobTimers(EventLoop& loop, const Options& options, Handlers handlers);
 
     /// The ranks are being started.
     void start();
@@ -25,7 +25,7 @@ class JobTimers {
   private:
     const Options& options_;
     Handlers handlers_;
-    asio::steady_timer timeout_;
+    Timer timeout_;
 };
 
 }  // namespace dlrt::launcher

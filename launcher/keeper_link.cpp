@@ -15,7 +15,7 @@ constexpr std::chrono::seconds keeper_kill_time{12};
 
 }  // namespace
 
-KeeperLink::KeeperLink(asio::io_context& loop, Keeper keeper, Handlers handlers)
+KeeperLink::KeeperLink(EventLoop& loop, Keeper keeper, Handlers handlers)
     : pid_(keeper.pid),
       watch_(loop, keeper.link.release()),
       handlers_(std::move(handlers)),
@@ -32,10 +32,7 @@ void KeeperLink::kill_all() {
         is_killing_ = true;
         // A keeper that is stopped or stuck must not keep the job alive; this process can do its
         // work.
-        kill_timer_.expires_after(keeper_kill_time);
-        kill_timer_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) ::kill(pid_, SIGKILL);
-        });
+        kill_timer_.start(keeper_kill_time, [this] { ::kill(pid_, SIGKILL); });
     }
     command(KeeperCommand::Kind::kill_all, 0);
 }

@@ -2,7 +2,7 @@
 /// The daemon's side of its keeper: commands down, reports up, and the keeper's own end.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/keeper.hpp"
 
 #include <functional>
@@ -19,7 +19,7 @@ class KeeperLink {
         std::function<void(int wait_status)> on_gone;
     };
 
-    KeeperLink(asio::io_context& loop, Keeper keeper, Handlers handlers);
+    KeeperLink(EventLoop& loop, Keeper keeper, Handlers handlers);
 
     void signal_ranks(int signal);
     /// Everything below the keeper; the keeper goes when nothing is left.
@@ -35,7 +35,7 @@ class KeeperLink {
     pid_t pid_;
     DescriptorWatch watch_;
     Handlers handlers_;
-    asio::steady_timer kill_timer_;
+    Timer kill_timer_;
     bool is_killing_ = false;
 };
 

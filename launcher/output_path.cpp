@@ -22,7 +22,7 @@ bool is_same_file(int a, int b) {
 
 }  // namespace
 
-OutputPath::OutputPath(asio::io_context& loop, Tagging tagging, Handlers handlers)
+OutputPath::OutputPath(EventLoop& loop, Tagging tagging, Handlers handlers)
     : handlers_(std::move(handlers)), out_(make_lane(loop, tagging, STDOUT_FILENO)) {
     err_ = out_.get();
     if (is_same_file(STDOUT_FILENO, STDERR_FILENO)) return;
@@ -31,7 +31,7 @@ OutputPath::OutputPath(asio::io_context& loop, Tagging tagging, Handlers handler
 }
 
 std::unique_ptr<OutputPath::Lane> OutputPath::make_lane(
-    asio::io_context& loop, Tagging tagging, int descriptor
+    EventLoop& loop, Tagging tagging, int descriptor
 ) {
     auto lane = std::make_unique<Lane>(loop, tagging);
     lane->writer = std::make_unique<OutputWriter>(
@@ -68,10 +68,8 @@ void OutputPath::add_own_line(std::string_view line) {
 void OutputPath::watch_open_line(Lane& lane) {
     if (!lane.merger.is_holding() || lane.is_timer_set) return;
     lane.is_timer_set = true;
-    lane.open_line_timer.expires_after(open_line_time);
-    lane.open_line_timer.async_wait([this, &lane](const boost::system::error_code& error) {
+    lane.open_line_timer.start(open_line_time, [this, &lane] {
         lane.is_timer_set = false;
-        if (error) return;
         std::vector<OutputItem> ready;
         lane.merger.release(ready);
         lane.writer->add(std::move(ready));

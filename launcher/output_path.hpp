@@ -3,7 +3,7 @@
 /// pipe or terminal, they go through one writer, so that lines stay whole there too.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/frame.hpp"
 #include "launcher/line_merger.hpp"
 #include "launcher/output_writer.hpp"
@@ -26,7 +26,7 @@ class OutputPath {
         std::function<void()> on_empty;
     };
 
-    OutputPath(asio::io_context& loop, Tagging tagging, Handlers handlers);
+    OutputPath(EventLoop& loop, Tagging tagging, Handlers handlers);
 
     void add(std::uint32_t rank, StreamKind stream, Bytes bytes);
     /// A line of dlrun's own, to stderr.
@@ -37,13 +37,13 @@ class OutputPath {
 
   private:
     struct Lane {
-        Lane(asio::io_context& loop, Tagging tagging) : merger(tagging), open_line_timer(loop) {}
+        Lane(EventLoop& loop, Tagging tagging) : merger(tagging), open_line_timer(loop) {}
         LineMerger merger;
         std::unique_ptr<OutputWriter> writer;
-        asio::steady_timer open_line_timer;
+        Timer open_line_timer;
         bool is_timer_set = false;
     };
-    std::unique_ptr<Lane> make_lane(asio::io_context& loop, Tagging tagging, int descriptor);
+    std::unique_ptr<Lane> make_lane(EventLoop& loop, Tagging tagging, int descriptor);
     void watch_open_line(Lane& lane);
 
     Handlers handlers_;

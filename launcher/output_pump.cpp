@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds prompt_silence{50};
 
 }  // namespace
 
-OutputPump::OutputPump(asio::io_context& loop, std::vector<RankEnds>& ends, Handlers handlers)
+OutputPump::OutputPump(EventLoop& loop, std::vector<RankEnds>& ends, Handlers handlers)
     : handlers_(std::move(handlers)), prompt_timer_(loop), scratch_(read_bytes) {
     bytes_under_way_.resize(ends.size());
     for (std::uint32_t local_rank = 0; local_rank < ends.size(); ++local_rank) {
@@ -26,7 +26,7 @@ OutputPump::OutputPump(asio::io_context& loop, std::vector<RankEnds>& ends, Hand
     }
 }
 
-void OutputPump::add(asio::io_context& loop, std::uint32_t local_rank, StreamKind kind, Fd pipe) {
+void OutputPump::add(EventLoop& loop, std::uint32_t local_rank, StreamKind kind, Fd pipe) {
     Stream& stream = *streams_.emplace_back(std::make_unique<Stream>(loop, pipe.release()));
     stream.local_rank = local_rank;
     stream.kind = kind;
@@ -49,7 +49,7 @@ void OutputPump::wait(Stream& stream) {
     };
     // A pipe without a writer that matters must be looked at; it may never become readable.
     if (ends_when_empty_)
-        asio::post(stream.watch.loop(), next);
+        stream.watch.loop().post(next);
     else
         stream.watch.when_readable(next);
 }
@@ -94,9 +94,7 @@ void OutputPump::pass_on_prompts_of(std::uint32_t local_rank) {
 }
 
 void OutputPump::arm_prompt_timer() {
-    prompt_timer_.expires_after(prompt_silence);
-    prompt_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (error) return;
+    prompt_timer_.start(prompt_silence, [this] {
         for (const auto& stream : streams_) {
             if (stream->local_rank == prompt_rank_ && stream->watch.is_open()) {
                 forward(*stream, stream->lines.take_partial());

@@ -5,7 +5,7 @@
 /// their pipes are not read, and they block in write(). Nothing is dropped.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/frame.hpp"
 #include "launcher/launch_plan.hpp"
 #include "launcher/line_assembler.hpp"
@@ -30,7 +30,7 @@ class OutputPump {
         std::function<void()> on_all_ended;
     };
 
-    OutputPump(asio::io_context& loop, std::vector<RankEnds>& ends, Handlers handlers);
+    OutputPump(EventLoop& loop, std::vector<RankEnds>& ends, Handlers handlers);
 
     /// So much of a rank's output has been taken.
     void taken(std::uint32_t local_rank, std::uint64_t size_bytes);
@@ -46,7 +46,7 @@ class OutputPump {
 
   private:
     struct Stream {
-        Stream(asio::io_context& loop, int descriptor) : watch(loop, descriptor) {}
+        Stream(EventLoop& loop, int descriptor) : watch(loop, descriptor) {}
         DescriptorWatch watch;
         LineAssembler lines;
         std::uint32_t local_rank = 0;
@@ -55,7 +55,7 @@ class OutputPump {
         bool is_waiting = false;
     };
 
-    void add(asio::io_context& loop, std::uint32_t local_rank, StreamKind kind, Fd pipe);
+    void add(EventLoop& loop, std::uint32_t local_rank, StreamKind kind, Fd pipe);
     [[nodiscard]] bool may_read(const Stream& stream) const;
     void wait(Stream& stream);
     void read(Stream& stream);
@@ -69,7 +69,7 @@ class OutputPump {
     std::size_t host_bytes_under_way_ = 0;
     std::size_t open_count_ = 0;
     bool ends_when_empty_ = false;
-    asio::steady_timer prompt_timer_;
+    Timer prompt_timer_;
     std::int64_t prompt_rank_ = -1;
     std::vector<char> scratch_;
 };

@@ -30,7 +30,7 @@ int open_once_more(int descriptor) {
 
 }  // namespace
 
-OutputWriter::OutputWriter(asio::io_context& loop, int descriptor, Handlers handlers)
+OutputWriter::OutputWriter(EventLoop& loop, int descriptor, Handlers handlers)
     : loop_(loop), descriptor_(descriptor), retry_timer_(loop), handlers_(std::move(handlers)) {
     struct stat facts = {};
     ::fstat(descriptor, &facts);
@@ -89,10 +89,7 @@ void OutputWriter::write() {
 void OutputWriter::write_later() {
     is_waiting_ = true;
     if (way_ == Way::watched) return watch_->when_writable([this] { write(); });
-    retry_timer_.expires_after(retry_time);
-    retry_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) write();
-    });
+    retry_timer_.start(retry_time, [this] { write(); });
 }
 
 void OutputWriter::take_off(std::size_t written_bytes) {

@@ -3,7 +3,7 @@
 /// without making the user's own descriptor non-blocking for everybody who shares it.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/line_merger.hpp"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class OutputWriter {
         std::function<void()> on_empty;
     };
 
-    OutputWriter(asio::io_context& loop, int descriptor, Handlers handlers);
+    OutputWriter(EventLoop& loop, int descriptor, Handlers handlers);
 
     void add(std::vector<OutputItem> items);
     [[nodiscard]] bool is_empty() const { return queue_.empty(); }
@@ -40,11 +40,11 @@ class OutputWriter {
     void take_off(std::size_t written_bytes);
     void drop_all();
 
-    asio::io_context& loop_;
+    EventLoop& loop_;
     int descriptor_;
     Way way_ = Way::direct;
     std::unique_ptr<DescriptorWatch> watch_;
-    asio::steady_timer retry_timer_;
+    Timer retry_timer_;
     Handlers handlers_;
     std::deque<OutputItem> queue_;
     std::size_t written_of_first_ = 0;

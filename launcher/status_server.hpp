@@ -3,7 +3,7 @@
 /// rank that is stopped or hangs is shown as well as any other.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 #include "launcher/launch_plan.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace dlrt::launcher {
 
 class StatusServer {
   public:
-    StatusServer(asio::io_context& loop, const PreparedJob& job) : loop_(loop), job_(job) {}
+    StatusServer(EventLoop& loop, const PreparedJob& job) : loop_(loop), job_(job) {}
 
     /// Opens the abstract socket. Errors: Errc::system.
     Status listen();
@@ -24,7 +24,7 @@ class StatusServer {
 
   private:
     struct Asker {
-        Asker(asio::io_context& loop, int descriptor) : watch(loop, descriptor) {}
+        Asker(EventLoop& loop, int descriptor) : watch(loop, descriptor) {}
         DescriptorWatch watch;
         std::string text;
         std::size_t sent_bytes = 0;
@@ -33,7 +33,7 @@ class StatusServer {
     void accept();
     void answer(Asker& asker);
 
-    asio::io_context& loop_;
+    EventLoop& loop_;
     const PreparedJob& job_;
     const std::vector<pid_t>* pids_ = nullptr;
     std::unique_ptr<DescriptorWatch> listener_;

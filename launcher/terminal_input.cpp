@@ -36,9 +36,7 @@ void TerminalInput::wait() {
         terminal_->when_readable([this] { read(); });
         return;
     }
-    foreground_timer_.expires_after(foreground_look_time);
-    foreground_timer_.async_wait([this](const boost::system::error_code& error) {
-        if (error) return;
+    foreground_timer_.start(foreground_look_time, [this] {
         is_waiting_ = false;
         wait();
     });

@@ -4,7 +4,7 @@
 /// in the foreground.
 #pragma once
 
-#include "launcher/asio.hpp"
+#include "launcher/event_loop.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ class TerminalInput {
     /// Empty at the end of the input.
     using OnBytes = std::function<void(std::vector<std::byte> bytes)>;
 
-    TerminalInput(asio::io_context& loop, OnBytes on_bytes)
+    TerminalInput(EventLoop& loop, OnBytes on_bytes)
         : loop_(loop), foreground_timer_(loop), on_bytes_(std::move(on_bytes)) {}
 
     /// Returns whether descriptor 0 can be read as a terminal.
@@ -31,8 +31,8 @@ class TerminalInput {
     void wait();
     void read();
 
-    asio::io_context& loop_;
-    asio::steady_timer foreground_timer_;
+    EventLoop& loop_;
+    Timer foreground_timer_;
     OnBytes on_bytes_;
     std::unique_ptr<DescriptorWatch> terminal_;
     std::size_t under_way_bytes_ = 0;

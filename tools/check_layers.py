@@ -38,8 +38,8 @@ MAY_USE = {
 
 # Who may include what comes from outside: (pattern of the header, prefixes of paths, reason).
 FENCES = (
-    (r"boost/asio|boost/asio\.hpp", ("launcher/asio.hpp",),
-     "Asio stands in launcher/asio.hpp only, which includes <utility> before it"),
+    (r"boost/asio|boost/asio\.hpp", ("launcher/event_loop.cpp",),
+     "Asio stands in launcher/event_loop.cpp only, which includes <utility> before it"),
     (r"boost/", ("launcher/",), "Boost stands in launcher/ only"),
     (r"CLI/", ("launcher/", "tools/"), "CLI11 stands in the programs only"),
     (r"hwloc\.h|hwloc/", ("launcher/topology_hwloc.cpp",),
@@ -52,7 +52,7 @@ FENCES = (
     (r"openssl/", ("launcher/", "tests/"), "OpenSSL stands in launcher/ only"),
     (r"catch2/", ("tests/",), "Catch2 stands in tests/ only"),
     (r"spdlog/", (), "text is made with fmt"),
-    (r"(?:mpi|pmix?2?)\.h$", ("tools/compare/", "tests/", "runtime/mpi/"),
+    (r"(?:mpi|pmix?2?)\.h$", ("tools/compare/", "tools/dlperf/", "tests/", "runtime/mpi/"),
      "other runtimes are only measured beside us"),
     (r"torch/|c10/", ("runtime/torch/", "tests/"), "torch stands in runtime/torch only"),
 )

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/request_state.hpp"
 #include "runtime/tenancy.hpp"
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr std::uint32_t loopback_endpoint = 0;
 constexpr std::uint32_t shm_endpoint = 1;
+/// Request handles of an earlier round of init and finalize stay stale. Held by the lock of those.
+constinit std::uint32_t next_request_generation = 0;
 /// About what one round of polling takes where spinning makes sense at all.
 constexpr std::uint32_t spin_round_ns = 27;
 
@@ -123,6 +126,7 @@ Status Core::State::open_engine() {
     options.flight_recorder = &*flight_;
     options.eager_bytes_max = settings_.eager_bytes;
     options.protocol_rules = settings_.protocol_rules;
+    options.first_request_generation = next_request_generation;
     if (Status status = open_endpoints(options); !status.ok()) return status;
     engine_ = std::make_unique<Engine>(std::move(options));
     if (thread_level_ == ThreadLevel::multiple) engine_->set_thread_mode(ThreadMode::multiple);
@@ -225,6 +229,7 @@ void Core::State::report_unreceived() {
 void Core::State::leave(const Status& met) {
     self_.reset();
     world_.reset();
+    next_request_generation = engine_->requests().next_generation();
     engine_.reset();
     life().pid.store(0, std::memory_order_relaxed);
     // Before the source closes what others watch: pairs with their look at this cell.

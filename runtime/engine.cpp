@@ -125,8 +125,7 @@ Status Engine::send(SendMode mode, const Route& to, const ConstBuffer& buffer) {
 
 Status Engine::recv(const Route& from, const Buffer& buffer, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
-    Request& request = state_->make_receive(from, buffer);
-    state_->start(request);
+    Request& request = state_->post_receive(from, buffer);
     wait_for(*state_, request);
     status = dlrt::status_of(request);
     return finish(*state_, request);
@@ -137,8 +136,7 @@ Status Engine::sendrecv(
     MessageStatus& status
 ) {
     const EngineLock lock(state_->waiter);
-    Request& receive = state_->make_receive(from, target);
-    state_->start(receive);
+    Request& receive = state_->post_receive(from, target);
     Status sent;
     if (!state_->try_send_eager(SendMode::standard, to, source)) {
         Request& send = state_->make_send(SendMode::standard, to, source);
@@ -154,6 +152,7 @@ Status Engine::sendrecv(
 
 Request* Engine::isend(SendMode mode, const Route& to, const ConstBuffer& buffer) {
     const EngineLock lock(state_->waiter);
+    if (state_->try_send_eager(mode, to, buffer)) return &state_->make_sent(to);
     Request& request = state_->make_send(mode, to, buffer);
     state_->start(request);
     return &request;
@@ -161,9 +160,7 @@ Request* Engine::isend(SendMode mode, const Route& to, const ConstBuffer& buffer
 
 Request* Engine::irecv(const Route& from, const Buffer& buffer) {
     const EngineLock lock(state_->waiter);
-    Request& request = state_->make_receive(from, buffer);
-    state_->start(request);
-    return &request;
+    return &state_->post_receive(from, buffer);
 }
 
 Request* Engine::send_init(SendMode mode, const Route& to, const ConstBuffer& buffer) {
@@ -177,6 +174,16 @@ Request* Engine::recv_init(const Route& from, const Buffer& buffer) {
     const EngineLock lock(state_->waiter);
     Request& request = state_->make_receive(from, buffer);
     request.persistence = Persistence::persistent;
+    return &request;
+}
+
+Request* Engine::without_peer(RequestKind kind, Persistence persistence) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->requests.acquire();
+    request.key.source = no_rank;
+    request.kind = kind;
+    request.persistence = persistence;
+    request.is_started = persistence == Persistence::once;
     return &request;
 }
 
@@ -214,12 +221,15 @@ void Engine::wait_any(std::span<Request* const> requests) {
     state_->waiter.wait({RequestSpan::is_any_done, &span});
 }
 
-void Engine::wait_all(std::span<Request* const> requests) {
+void Engine::wait_until_complete(std::span<Request* const> requests) {
     RequestSpan span{requests};
-    if (!RequestSpan::are_all_done(&span)) {
-        const EngineLock lock(state_->waiter);
-        state_->waiter.wait({RequestSpan::are_all_done, &span});
-    }
+    if (RequestSpan::are_all_done(&span)) return;
+    const EngineLock lock(state_->waiter);
+    state_->waiter.wait({RequestSpan::are_all_done, &span});
+}
+
+void Engine::wait_all(std::span<Request* const> requests) {
+    wait_until_complete(requests);
     for (Request* request : requests) {
         if (request != nullptr) request->is_started = false;
     }
@@ -255,6 +265,17 @@ void Engine::release(Request* request) {
     } else {
         request->is_released = true;
     }
+}
+
+void Engine::release_all(std::span<Request* const> requests) {
+    const EngineLock lock(state_->waiter);
+    for (Request* const request : requests) {
+        if (request != nullptr) state_->requests.release(*request);
+    }
+}
+
+RequestPool& Engine::requests() {
+    return state_->requests;
 }
 
 bool Engine::iprobe(const Route& from, MessageStatus& status) {

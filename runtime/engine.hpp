@@ -31,6 +31,7 @@ namespace dlrt {
 
 class EngineState;
 class FlightRecorder;
+class RequestPool;
 
 enum class ThreadMode : std::uint8_t { single, multiple };
 enum class SendMode : std::uint8_t { standard, synchronous };
@@ -83,6 +84,7 @@ class DLRT_CORE Engine {
         FlightRecorder* flight_recorder = nullptr;
         std::optional<std::uint32_t> eager_bytes_max;  ///< At most; unset: the transports' limits.
         std::vector<ProtocolRule> protocol_rules;      ///< DLRT_PROTO.
+        std::uint32_t first_request_generation = 0;    ///< See RequestPool.
     };
     explicit Engine(Options options);
     ~Engine();
@@ -107,6 +109,8 @@ class DLRT_CORE Engine {
     [[nodiscard]] Request* send_init(SendMode mode, const Route& to, const ConstBuffer& buffer);
     [[nodiscard]] Request* recv_init(const Route& from, const Buffer& buffer);
     Status start(Request* request);
+    /// One that has no other side: complete from the beginning, and once started if persistent.
+    [[nodiscard]] Request* without_peer(RequestKind kind, Persistence persistence);
 
     /// True when complete; makes progress once if it isn't. An inactive request counts as complete.
     [[nodiscard]] bool test(Request* request);
@@ -114,6 +118,8 @@ class DLRT_CORE Engine {
     /// Waits until at least one is complete (or all are inactive). Null entries are allowed.
     void wait_any(std::span<Request* const> requests);
     void wait_all(std::span<Request* const> requests);
+    /// The same, but they stay active until each is waited for or released.
+    void wait_until_complete(std::span<Request* const> requests);
     /// Waits until `done` returns true; it is called from this thread only, after progress. For
     /// callers whose condition is not a request (schedule runner, finalize).
     void wait_until(const std::function<bool()>& done);
@@ -123,6 +129,10 @@ class DLRT_CORE Engine {
     /// Gives a request back. One still active completes by itself first (the user said he doesn't
     /// care).
     void release(Request* request);
+    /// Null entries are allowed. REQUIRES: the others are complete.
+    void release_all(std::span<Request* const> requests);
+    /// Where the tokens lead that a surface's handles are made of.
+    [[nodiscard]] RequestPool& requests();
 
     /// Looks for a message without taking it. False: none now.
     [[nodiscard]] bool iprobe(const Route& from, MessageStatus& status);

@@ -6,7 +6,8 @@
 
 namespace dlrt {
 EngineState::EngineState(Engine::Options options)
-    : waiter(*this, options),
+    : requests(options.first_request_generation),
+      waiter(*this, options),
       rank_(options.rank),
       segment_(options.segment),
       world_rank_of_local_(std::move(options.world_rank_of_local)),
@@ -38,8 +39,8 @@ void EngineState::open_peers(const Engine::Options& options) {
         peer.can_read = capabilities.can_get;
         if (peer.rank != rank_) slot.is_self_only = false;
         const auto index = static_cast<std::size_t>(route.index);
-        if (slot.rank_of_index.size() <= index) slot.rank_of_index.resize(index + 1, no_rank);
-        slot.rank_of_index[index] = peer.rank;
+        if (slot.peer_of_index.size() <= index) slot.peer_of_index.resize(index + 1);
+        slot.peer_of_index[index] = &peer;
     }
 }
 
@@ -98,9 +99,6 @@ void EngineState::start(Request& request) {
     request.is_cancelled = false;
     request.error = 0;
     if (request.kind == RequestKind::receive) {
-        request.message_bytes = 0;
-        request.found_source = no_rank;
-        request.found_tag = any_tag;
         start_receive(request);
     } else {
         start_send(request);
@@ -112,12 +110,7 @@ void EngineState::complete(Request& request, Errc error) {
         --active_sends_;
         if (request.stage >= Stage::announced) --peer_of(request.key.source).rendezvous_sends;
     }
-    request.stage = Stage::idle;
-    request.error = static_cast<std::uint8_t>(error);
-    waiter.note_event();
-    // Pairs with is_complete(), which other threads call without the lock.
-    request.is_done.store(true, std::memory_order_release);
-    if (request.is_released) requests.release(request);
+    end_round(request, error);
 }
 
 void EngineState::fail_request(Request& request, Errc error) {

@@ -29,6 +29,14 @@ class EngineState final : public Progress {
     /// The short path: posts a small message without a request. False when it must take the long
     /// one.
     [[nodiscard]] bool try_send_eager(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    /// A request for what that has posted: complete, and still to be waited for.
+    [[nodiscard]] Request& make_sent(const Route& to) {
+        Request& request = requests.acquire();
+        request.key.source = to.peer;
+        request.kind = RequestKind::send;
+        request.is_started = true;
+        return request;
+    }
     [[nodiscard]] Request& make_send(SendMode mode, const Route& to, const ConstBuffer& buffer);
     void start_send(Request& request);
     /// Posts what transports were too busy for. Returns whether anything went.
@@ -41,6 +49,8 @@ class EngineState final : public Progress {
     // ---- protocol_receive.cpp ----
 
     [[nodiscard]] Request& make_receive(const Route& from, const Buffer& buffer);
+    /// The same, and started.
+    [[nodiscard]] Request& post_receive(const Route& from, const Buffer& buffer);
     void start_receive(Request& request);
     /// Receives into the request what a probe has taken out, and frees it.
     void receive_matched(Request& request, MatchedMessage& message);
@@ -117,6 +127,16 @@ class EngineState final : public Progress {
     [[nodiscard]] bool should_read(const Peer& peer, std::uint64_t size_bytes) const;
 
     // engine_state.cpp
+    /// The part of complete() that is the same for sends and receives.
+    void end_round(Request& request, Errc error) {
+        request.stage = Stage::idle;
+        request.error = static_cast<std::uint8_t>(error);
+        waiter.note_event();
+        // Pairs with is_complete(), which other threads call without the lock.
+        request.is_done.store(true, std::memory_order_release);
+        if (request.is_released) [[unlikely]]
+            requests.release(request);
+    }
     void open_peers(const Engine::Options& options);
     bool take_completions(EndpointSlot& slot);
     void fail_those_who_need(WorldRank rank, Errc error);
@@ -129,10 +149,10 @@ class EngineState final : public Progress {
     std::uint64_t starts_seen_ = 0;
     std::vector<EndpointSlot> slots_;
     std::vector<ProtocolRule> protocol_rules_;
-    std::vector<Peer> peers_;  ///< By world rank.
+    std::vector<Peer> peers_;  ///< By world rank. They never move.
     std::vector<Peer*> backlogged_;
-    RequestList streaming_;
-    RequestList reading_;
+    RequestQueue streaming_;
+    RequestQueue reading_;
     std::vector<std::byte> scratch_;  ///< Packed data on its way to a transport.
     struct HeldScratch {
         RequestToken owner;

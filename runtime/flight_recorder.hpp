@@ -4,6 +4,10 @@
 ///
 /// The surface enters each call; the engine stamps the newest entered record when it stops
 /// spinning. Thread: one at a time; any after allow_threads().
+///
+/// A record is written between two stores of its stamp; every store in between is a release, so
+/// that none is seen before the stamp was cleared (plain stores on x86). Partner: the acquire loads
+/// of read_flight_ring().
 #pragma once
 
 #include "runtime/base/export.hpp"
@@ -32,19 +36,71 @@ class DLRT_CORE FlightRecorder {
     /// Before a second thread enters. REQUIRES: nobody is inside.
     void allow_threads() { is_shared_ = true; }
     /// Returns the record's sequence number, for finish().
-    std::uint64_t enter(const Operation& operation);
+    std::uint64_t enter(const Operation& operation) {
+        if (is_shared_) [[unlikely]]
+            return enter_among_threads(operation);
+        const std::uint64_t sequence = ring_->next_sequence.load(std::memory_order_relaxed);
+        ring_->next_sequence.store(sequence + 1, std::memory_order_release);
+        current_ = sequence;
+        write(operation, sequence);
+        return sequence;
+    }
     /// The operation of that number now waits (called by the engine once per wait, after spinning).
     void mark_waiting(std::uint64_t sequence);
-    void finish(std::uint64_t sequence);
+    void finish(std::uint64_t sequence) {
+        if (is_shared_) [[unlikely]] {
+            finish_among_threads(sequence);
+            return;
+        }
+        current_ = no_operation;
+        close(sequence);
+    }
     /// The newest entered and unfinished one of this thread; what the engine stamps.
-    [[nodiscard]] static std::uint64_t current();
+    [[nodiscard]] std::uint64_t current() const;
     /// After allow_threads(): whether threads besides the calling one have entered and not
     /// finished.
     [[nodiscard]] bool has_other_threads_inside() const;
 
   private:
+    std::uint64_t enter_among_threads(Operation operation);
+    void finish_among_threads(std::uint64_t sequence);
+
+    template<typename T>
+    static void store(T& field, T value) {
+        std::atomic_ref<T>(field).store(value, std::memory_order_release);
+    }
+    [[nodiscard]] static constexpr std::uint32_t stamp_of(std::uint64_t sequence) {
+        return static_cast<std::uint32_t>(sequence + 1);
+    }
+    /// Null when the record has been overwritten since, or was never entered.
+    [[nodiscard]] FlightRecord* find(std::uint64_t sequence) const {
+        if (sequence == no_operation) return nullptr;
+        FlightRecord& record = ring_->records[sequence % flight_record_count];
+        const bool is_there = record.stamp.load(std::memory_order_relaxed) == stamp_of(sequence);
+        return is_there ? &record : nullptr;
+    }
+    void write(const Operation& operation, std::uint64_t sequence) {
+        FlightRecord& record = ring_->records[sequence % flight_record_count];
+        record.stamp.store(0, std::memory_order_relaxed);
+        store(record.call, operation.call);
+        store(record.state, FlightState::entered);
+        store(record.context, operation.context);
+        store(record.sequence, sequence);
+        store(record.arguments_hash, operation.arguments_hash);
+        store(record.size_bytes, operation.size_bytes);
+        store(record.peer, operation.peer);
+        store(record.tag, operation.tag);
+        store(record.waiting_since_ns, std::uint64_t{0});
+        record.stamp.store(stamp_of(sequence), std::memory_order_release);
+    }
+    void close(std::uint64_t sequence) {
+        FlightRecord* const record = find(sequence);
+        if (record != nullptr) store(record->state, FlightState::finished);
+    }
+
     FlightRing* ring_;
     bool is_shared_ = false;
+    std::uint64_t current_ = no_operation;  ///< Unless shared: then each thread has its own.
     std::atomic<std::uint32_t> inside_count_{0};
 };
 

@@ -11,13 +11,10 @@
 /// is safe against that of its own.
 #pragma once
 
-#include "runtime/base/check.hpp"
+#include "runtime/slot_chunks.hpp"
 
-#include <array>
 #include <atomic>
-#include <bit>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -38,9 +35,6 @@ class HandleTable {
     explicit HandleTable(std::uint32_t first_index) : first_index_(first_index) {}
     HandleTable(const HandleTable&) = delete;
     HandleTable& operator=(const HandleTable&) = delete;
-    ~HandleTable() {
-        for (std::atomic<Slot*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
-    }
 
     /// REQUIRES: no other thread is inside.
     void set_sharing(Sharing sharing) { sharing_ = sharing; }
@@ -50,7 +44,7 @@ class HandleTable {
         const std::unique_lock<std::mutex> guard = lock();
         if (free_head_ == no_slot && !grow()) return std::nullopt;
         const std::uint32_t position = free_head_;
-        Slot& slot = *slot_at(position);
+        Slot& slot = *slots_.at(position);
         free_head_ = slot.next_free;
         slot.value = std::move(value);
         const std::uint32_t generation = slot.generation.load(std::memory_order_relaxed) + 1;
@@ -62,7 +56,7 @@ class HandleTable {
 
     /// Null when the handle is not live. The entry stays where it is until it is removed.
     [[nodiscard]] T* find(Handle handle) {
-        Slot* slot = slot_at(handle.index - first_index_);
+        Slot* slot = slots_.at(handle.index - first_index_);
         if (slot == nullptr) return nullptr;
         const bool is_live = (handle.generation & 1) != 0 &&
                              slot->generation.load(std::memory_order_acquire) == handle.generation;
@@ -91,8 +85,8 @@ class HandleTable {
     /// REQUIRES: no other thread is inside. `visit` gets each live handle and its entry.
     template<typename Visit>
     void for_each(Visit&& visit) {
-        for (std::uint32_t position = 0; position < slot_count_; ++position) {
-            Slot& slot = *slot_at(position);
+        for (std::uint32_t position = 0; position < slots_.count(); ++position) {
+            Slot& slot = *slots_.at(position);
             const std::uint32_t generation = slot.generation.load(std::memory_order_relaxed);
             if ((generation & 1) != 0) {
                 visit(Handle{first_index_ + position, generation}, slot.value);
@@ -112,42 +106,25 @@ class HandleTable {
         T value{};
     };
     static constexpr std::uint32_t no_slot = UINT32_MAX;
-    /// Chunk k holds 64 * 2^k slots: entries keep their place, and the table never copies.
-    static constexpr std::uint32_t first_chunk_bits = 6;
-    static constexpr std::uint32_t chunk_count = 25;
 
     [[nodiscard]] std::unique_lock<std::mutex> lock() {
         return sharing_ == Sharing::locked ? std::unique_lock(mutex_)
                                            : std::unique_lock<std::mutex>();
     }
 
-    [[nodiscard]] Slot* slot_at(std::uint32_t position) {
-        const std::uint64_t number = (std::uint64_t{position} >> first_chunk_bits) + 1;
-        const auto chunk = static_cast<std::uint32_t>(std::bit_width(number)) - 1;
-        if (chunk >= chunk_count) return nullptr;
-        // Pairs with the store in grow().
-        Slot* slots = chunks_[chunk].load(std::memory_order_acquire);
-        return slots != nullptr ? slots + (position - first_position(chunk)) : nullptr;
-    }
-
-    [[nodiscard]] static constexpr std::uint32_t first_position(std::uint32_t chunk) {
-        return ((std::uint32_t{1} << chunk) - 1) << first_chunk_bits;
-    }
-
     [[nodiscard]] bool grow() {
-        if (next_chunk_ == chunk_count) return false;
-        const std::uint32_t chunk = next_chunk_++;
-        const std::uint32_t count = std::uint32_t{1} << (chunk + first_chunk_bits);
-        auto slots = std::make_unique<Slot[]>(count);
-        for (std::uint32_t i = 0; i + 1 < count; ++i) slots[i].next_free = slot_count_ + i + 1;
-        free_head_ = slot_count_;
-        slot_count_ += count;
-        chunks_[chunk].store(slots.release(), std::memory_order_release);
+        const std::uint32_t first = slots_.count();
+        const bool has_grown = slots_.grow([](Slot& slot, std::uint32_t number) {
+            slot.next_free = number + 1;
+        });
+        if (!has_grown) return false;
+        slots_.at(slots_.count() - 1)->next_free = no_slot;
+        free_head_ = first;
         return true;
     }
 
     void retire(std::uint32_t position) {
-        Slot& slot = *slot_at(position);
+        Slot& slot = *slots_.at(position);
         // Before the value goes: a find() of the stale handle must not see it. Relaxed is enough,
         // since whoever uses a handle while it is freed would need an order of his own.
         const std::uint32_t generation = slot.generation.load(std::memory_order_relaxed);
@@ -161,11 +138,9 @@ class HandleTable {
     std::uint32_t first_index_;
     Sharing sharing_ = Sharing::one_thread;
     std::uint32_t free_head_ = no_slot;
-    std::uint32_t slot_count_ = 0;
-    std::uint32_t next_chunk_ = 0;
     std::uint32_t live_count_ = 0;
     std::mutex mutex_;
-    std::array<std::atomic<Slot*>, chunk_count> chunks_{};
+    SlotChunks<Slot> slots_;
 };
 
 }  // namespace dlrt

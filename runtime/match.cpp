@@ -14,7 +14,7 @@ void unlink_arrival(ArrivalLinks& message) {
 
 }  // namespace
 
-PostedReceive* Matcher::match_queued(const MatchKey& message) {
+PostedReceive* Matcher::match_with_wildcards(const MatchKey& message) {
     PostedReceive** best = receives_.find(message);
     const auto consider = [&](const MatchKey& key) {
         PostedReceive** other = receives_.find(key);

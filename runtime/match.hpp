@@ -70,7 +70,7 @@ class Matcher {
     [[nodiscard]] std::size_t unexpected_count() const { return messages_.size(); }
 
   private:
-    [[nodiscard]] PostedReceive* match_queued(const MatchKey& message);
+    [[nodiscard]] PostedReceive* match_with_wildcards(const MatchKey& message);
     [[nodiscard]] UnexpectedMessage* take_waiting(const MatchKey& receive);
     [[nodiscard]] ArrivalLinks& arrivals_of(ContextId context);
     void count_wildcard(const MatchKey& key, std::size_t change);
@@ -80,6 +80,7 @@ class Matcher {
     PostedReceive* youngest_ = nullptr;
     KeyedQueues<PostedReceive> receives_;
     std::size_t any_source_count_ = 0, any_tag_count_ = 0, any_both_count_ = 0;
+    std::size_t wildcard_count_ = 0;  ///< Their sum.
     std::uint64_t next_sequence_ = 0;
 
     KeyedQueues<UnexpectedMessage> messages_;
@@ -102,7 +103,12 @@ inline void Matcher::post(PostedReceive& receive) {
 
 inline PostedReceive* Matcher::match(const MatchKey& message) {
     if (receives_.size() != 0) {
-        if (PostedReceive* found = match_queued(message); found != nullptr) return found;
+        if (wildcard_count_ != 0) {
+            PostedReceive* const found = match_with_wildcards(message);
+            if (found != nullptr) return found;
+        } else if (PostedReceive** place = receives_.find(message); *place != nullptr) {
+            return &receives_.take(place);
+        }
     }
     PostedReceive* const alone = youngest_;
     if (alone == nullptr || !accepts(alone->key, message)) return nullptr;
@@ -111,9 +117,11 @@ inline PostedReceive* Matcher::match(const MatchKey& message) {
 }
 
 inline void Matcher::count_wildcard(const MatchKey& key, std::size_t change) {
+    if (key.source != any_source && key.tag != any_tag) return;
+    wildcard_count_ += change;
     if (key.source == any_source) {
         (key.tag == any_tag ? any_both_count_ : any_source_count_) += change;
-    } else if (key.tag == any_tag) {
+    } else {
         any_tag_count_ += change;
     }
 }

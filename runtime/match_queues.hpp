@@ -3,7 +3,8 @@
 /// of a key costs the same however many elements there are. Part of runtime/match.hpp.
 ///
 /// The first element of each key hangs in a chain of the hash table; the others queue behind it.
-/// Nothing is allocated but the table, which doubles when there are more keys than chains.
+/// Nothing is allocated but the table, which doubles when there are more keys than chains. The key
+/// that was asked for last is found again without hashing: messages come in runs of one key.
 #pragma once
 
 #include "runtime/base/check.hpp"
@@ -58,9 +59,8 @@ class KeyedQueues {
     /// The place that points to the first element of the key; it holds null when there is none.
     /// Valid until the next change.
     [[nodiscard]] Element** find(const MatchKey& key) {
-        Element** place = &chains_[index_of(key)];
-        while (*place != nullptr && !((*place)->key == key)) place = &(*place)->chain_next;
-        return place;
+        if (recent_place_ != nullptr && recent_key_ == key) return recent_place_;
+        return look_up(key);
     }
 
     /// Takes the first element of a key out. REQUIRES: `place` comes from find() and holds an
@@ -68,12 +68,15 @@ class KeyedQueues {
     Element& take(Element** place) {
         Element& first = **place;
         --size_;
+        // A place may lie in `first`, and one that is left empty must be the end of its chain.
+        if (place != recent_place_) recent_place_ = nullptr;
         if (Element* second = first.next; second != nullptr) {
             second->tail = first.tail;
             second->chain_next = first.chain_next;
             *place = second;
         } else {
             *place = first.chain_next;
+            if (first.chain_next != nullptr) recent_place_ = nullptr;
             --key_count_;
         }
         return first;
@@ -99,6 +102,14 @@ class KeyedQueues {
   private:
     static constexpr unsigned first_bits = 6;
 
+    [[nodiscard]] Element** look_up(const MatchKey& key) {
+        Element** place = &chains_[index_of(key)];
+        while (*place != nullptr && !((*place)->key == key)) place = &(*place)->chain_next;
+        recent_key_ = key;
+        recent_place_ = place;
+        return place;
+    }
+
     [[nodiscard]] std::size_t index_of(const MatchKey& key) const {
         const auto who = static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32 |
                          static_cast<std::uint32_t>(key.tag);
@@ -111,6 +122,7 @@ class KeyedQueues {
         std::vector<Element*> old(chains_.size() * 2);
         old.swap(chains_);
         --shift_;
+        recent_place_ = nullptr;
         for (Element* chain : old) {
             while (chain != nullptr) {
                 Element* const first = chain;
@@ -123,6 +135,8 @@ class KeyedQueues {
     }
 
     std::vector<Element*> chains_;
+    MatchKey recent_key_;
+    Element** recent_place_ = nullptr;  ///< Null, or what find(recent_key_) yields.
     unsigned shift_ = 64 - first_bits;
     std::size_t key_count_ = 0;
     std::size_t size_ = 0;

@@ -27,9 +27,11 @@ struct ControlMessage {
     std::uint32_t size_bytes = 0;
 };
 
+struct Peer;
+
 struct EndpointSlot {
     std::unique_ptr<Endpoint> endpoint;
-    std::vector<WorldRank> rank_of_index;
+    std::vector<Peer*> peer_of_index;
     std::uint32_t pending_posts = 0;
     /// It only leads to this rank itself, so that nothing can arrive that wasn't posted.
     bool is_self_only = false;
@@ -44,7 +46,7 @@ struct Peer {
     std::uint32_t eager_bytes_max = 0;
     std::uint64_t credit_bytes = 0;        ///< What I may still send it eagerly.
     std::uint64_t owed_bytes = 0;          ///< What it may be told that it can send again.
-    RequestList sends;                     ///< Not posted yet, in order.
+    RequestQueue sends;                    ///< Not posted yet, in order.
     std::vector<ControlMessage> controls;  ///< Not posted yet, in order.
     std::uint32_t rendezvous_sends = 0;    ///< Announced to it and not complete.
     bool is_backlogged = false;            ///< Has sends or controls, and is in the engine's list.

@@ -20,12 +20,18 @@ constexpr std::uint64_t credit_batch_bytes = eager_credit_bytes / 4;
 
 }  // namespace
 
+inline void EngineState::give_credit(Peer& peer, std::uint64_t size_bytes) {
+    peer.owed_bytes += std::max(size_bytes, credit_per_message_bytes);
+    if (peer.owed_bytes < credit_batch_bytes) return;
+    send_control(peer, control_header(WireKind::credit, peer.owed_bytes), {});
+    peer.owed_bytes = 0;
+}
+
 Request& EngineState::make_receive(const Route& from, const Buffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {from.context, from.peer, from.tag};
     request.kind = RequestKind::receive;
-    request.persistence = Persistence::once;
     request.address = static_cast<std::byte*>(buffer.address);
     request.capacity_bytes = layout.size_bytes() * buffer.count;
     if (layout.is_contiguous()) {
@@ -36,7 +42,18 @@ Request& EngineState::make_receive(const Route& from, const Buffer& buffer) {
     return request;
 }
 
+Request& EngineState::post_receive(const Route& from, const Buffer& buffer) {
+    Request& request = make_receive(from, buffer);
+    ++starts_;
+    request.is_started = true;
+    start_receive(request);
+    return request;
+}
+
 void EngineState::start_receive(Request& request) {
+    request.message_bytes = 0;
+    request.found_source = no_rank;
+    request.found_tag = any_tag;
     request.is_done.store(false, std::memory_order_relaxed);
     if (UnexpectedMessage* const waiting = matcher.take_unexpected(request.key);
         waiting != nullptr) {
@@ -64,13 +81,39 @@ void EngineState::receive_matched(Request& request, MatchedMessage& message) {
     give_credit(peer_of(found.source), size_bytes);
 }
 
+inline void EngineState::take_eager(Request& request, const MatchKey& found, Bytes payload) {
+    request.found_source = found.source;
+    request.found_tag = found.tag;
+    request.message_bytes = payload.size();
+    if (payload.size() == 8 && request.capacity_bytes >= 8 && request.extra.index() == 0) {
+        std::memcpy(request.address, payload.data(), 8);
+    } else {
+        place(request, 0, payload.first(std::min(payload.size(), request.capacity_bytes)));
+    }
+    end_round(request, payload.size() > request.capacity_bytes ? Errc::truncate : Errc::ok);
+}
+
+inline void EngineState::on_eager(Peer& peer, const Arrival& arrival) {
+    const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
+    if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
+        take_eager(*static_cast<Request*>(receive), key, arrival.payload);
+        give_credit(peer, arrival.payload.size());
+        return;
+    }
+    matcher.add_unexpected(store.add_eager(key, arrival.payload));
+    waiter.note_event();
+}
+
 void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
-    const WorldRank source = slot.rank_of_index[static_cast<std::size_t>(arrival.peer)];
-    Peer& peer = peer_of(source);
+    Peer& peer = *slot.peer_of_index[static_cast<std::size_t>(arrival.peer)];
+    const WireKind kind = kind_of(arrival.header);
+    if (kind == WireKind::eager) [[likely]] {
+        on_eager(peer, arrival);
+        return;
+    }
     const RequestToken token{arrival.header.first};
-    switch (kind_of(arrival.header)) {
+    switch (kind) {
         case WireKind::eager:
-            on_eager(peer, arrival);
             return;
         case WireKind::fragment:
             on_fragment(arrival);
@@ -90,17 +133,6 @@ void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
     }
 }
 
-void EngineState::on_eager(Peer& peer, const Arrival& arrival) {
-    const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
-    if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
-        take_eager(*static_cast<Request*>(receive), key, arrival.payload);
-        give_credit(peer, arrival.payload.size());
-        return;
-    }
-    matcher.add_unexpected(store.add_eager(key, arrival.payload));
-    waiter.note_event();
-}
-
 void EngineState::on_rts(Peer& peer, const Arrival& arrival) {
     const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
     const auto body = body_of<RtsBody>(arrival.payload);
@@ -110,18 +142,6 @@ void EngineState::on_rts(Peer& peer, const Arrival& arrival) {
     }
     matcher.add_unexpected(store.add_announced(key, body));
     waiter.note_event();
-}
-
-void EngineState::take_eager(Request& request, const MatchKey& found, Bytes payload) {
-    request.found_source = found.source;
-    request.found_tag = found.tag;
-    request.message_bytes = payload.size();
-    if (payload.size() == 8 && request.capacity_bytes >= 8 && request.extra.index() == 0) {
-        std::memcpy(request.address, payload.data(), 8);
-    } else {
-        place(request, 0, payload.first(std::min(payload.size(), request.capacity_bytes)));
-    }
-    complete(request, payload.size() > request.capacity_bytes ? Errc::truncate : Errc::ok);
 }
 
 void EngineState::take_announced(Request& request, const MatchKey& found, const RtsBody& body) {
@@ -245,13 +265,6 @@ void EngineState::finish_read(Request& request) {
     send_control(peer_of(request.found_source), control_header(WireKind::fin, sender), {});
     request.extra = std::monostate{};
     complete(request, request.message_bytes > wanted ? Errc::truncate : Errc::ok);
-}
-
-void EngineState::give_credit(Peer& peer, std::uint64_t size_bytes) {
-    peer.owed_bytes += std::max(size_bytes, credit_per_message_bytes);
-    if (peer.owed_bytes < credit_batch_bytes) return;
-    send_control(peer, control_header(WireKind::credit, peer.owed_bytes), {});
-    peer.owed_bytes = 0;
 }
 
 std::uint64_t EngineState::drop_context(ContextId context) {

@@ -52,7 +52,6 @@ Request& EngineState::make_send(SendMode mode, const Route& to, const ConstBuffe
     Request& request = requests.acquire();
     request.key = {to.context, to.peer, to.tag};
     request.kind = mode == SendMode::standard ? RequestKind::send : RequestKind::synchronous_send;
-    request.persistence = Persistence::once;
     request.address = const_cast<std::byte*>(first_byte(layout, buffer.address));
     request.capacity_bytes = layout.size_bytes() * buffer.count;
     request.message_bytes = request.capacity_bytes;

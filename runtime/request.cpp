@@ -2,9 +2,11 @@
 /// The questions about requests that everybody may ask, and the pool they live in.
 #include "runtime/request.hpp"
 
+#include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/request_state.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace dlrt {
@@ -55,17 +57,17 @@ Status outcome_of(const Request& request) {
     return fail(code, "{} {}, tag {}: {}", call, other, request.key.tag, errc_description(code));
 }
 
-void RequestList::push_back(Request& request) {
+void RequestQueue::push_back(Request& request) {
     request.next = nullptr;
     (first == nullptr ? first : last->next) = &request;
     last = &request;
 }
 
-void RequestList::pop_front() {
+void RequestQueue::pop_front() {
     first = first->next;
 }
 
-void RequestList::remove(Request& request) {
+void RequestQueue::remove(Request& request) {
     PostedReceive* before = nullptr;
     PostedReceive* at = first;
     while (at != nullptr && at != &request) {
@@ -77,34 +79,26 @@ void RequestList::remove(Request& request) {
     if (last == at) last = before;
 }
 
-void RequestPool::release(Request& request) {
-    if (request.extra.index() != 0) request.extra = std::monostate{};
-    ++request.generation;
-    request.is_started = false;
-    request.is_released = false;
-    request.is_cancelled = false;
-    request.error = 0;
-    request.next = free_;
-    free_ = &request;
-}
-
-Request* RequestPool::find(RequestToken token) {
-    const auto index = static_cast<std::uint32_t>(token);
-    const auto generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(token) >> 32);
-    if (index >= chunks_.size() * chunk_size) return nullptr;
-    Request& request = chunks_[index / chunk_size][index % chunk_size];
-    return request.generation == generation ? &request : nullptr;
-}
-
 void RequestPool::grow() {
-    auto chunk = std::make_unique<Request[]>(chunk_size);
-    const auto first_index = static_cast<std::uint32_t>(chunks_.size()) * chunk_size;
-    for (std::uint32_t i = chunk_size; i-- > 0;) {
-        chunk[i].index = first_index + i;
-        chunk[i].next = free_;
-        free_ = &chunk[i];
+    const std::uint32_t first = slots_.count();
+    const bool has_grown = slots_.grow([this](Request& request, std::uint32_t number) {
+        request.index = number;
+        request.generation.store(first_generation_, std::memory_order_relaxed);
+    });
+    DLRT_ASSERT(has_grown);
+    for (std::uint32_t i = slots_.count(); i-- > first;) {
+        Request& request = *slots_.at(i);
+        request.next = free_;
+        free_ = &request;
     }
-    chunks_.push_back(std::move(chunk));
+}
+
+std::uint32_t RequestPool::next_generation() const {
+    std::uint32_t highest = first_generation_;
+    for_each([&](const Request& request) {
+        highest = std::max(highest, request.generation.load(std::memory_order_relaxed));
+    });
+    return (highest + 1) & ~std::uint32_t{1};
 }
 
 }  // namespace dlrt

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is behind a Request: the state of one operation, in two cache lines, and the pool they come
-/// from.
+/// What is behind a Request: the state of one operation, and the pool they come from. The first
+/// cache line is all that matching and a send that goes at once touch; the third only matters in
+/// communicators whose ranks are not world ranks.
 ///
 /// Thread: the engine's (under its lock with several threads), except `is_done`, which anybody may
-/// read.
+/// read. A surface's handle names the request by its index and generation.
 #pragma once
 
 #include "runtime/engine.hpp"
 #include "runtime/match.hpp"
+#include "runtime/slot_chunks.hpp"
 #include "runtime/wire_header.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <variant>
-#include <vector>
 
 namespace dlrt {
 
@@ -30,37 +31,46 @@ enum class Stage : std::uint8_t {
     filling,    ///< Receive: pieces arrive.
 };
 
-enum class RequestKind : std::uint8_t { send, synchronous_send, receive };
-enum class Persistence : std::uint8_t { once, persistent };
-
 struct alignas(cache_line_bytes) Request : PostedReceive {
-    // From PostedReceive: `key` is the route (a send's key.source is its target); outside the
-    // matcher `next` links the engine's lists and `sequence` holds the other side's RequestToken.
+    // From PostedReceive: `key` is the route (a send's key.source is its target; no_rank: there is
+    // no other side); outside the matcher `next` links the engine's lists and `sequence` holds the
+    // other side's RequestToken.
+
+    std::uint32_t index = 0;
+    std::atomic<std::uint32_t> generation{0};  ///< Odd while in use.
+    std::atomic<bool> is_done{true};           ///< Released after all results are written.
+    Stage stage = Stage::idle;
+    RequestKind kind = RequestKind::receive;
+    std::uint8_t error = 0;  ///< An Errc.
+    std::uint8_t pending_posts = 0;
+    bool is_cancelled = false;
+    bool is_released = false;
+    /// Who holds the request writes these, so that they are apart from the engine's.
+    bool is_started : 1 = false;
+    Persistence persistence : 1 = Persistence::once;
+    bool has_handle : 1 = false;
+    bool has_translation : 1 = false;
 
     std::byte* address = nullptr;  ///< Where the data begins; with gaps: of element 0. A send only
                                    ///< reads.
     std::uint64_t capacity_bytes = 0;  ///< Data bytes of the buffer.
     std::uint64_t message_bytes = 0;   ///< Data bytes of the message.
     std::uint64_t moved_bytes = 0;     ///< Sent or received of it so far.
-    /// The layout when it has gaps; the sender's memory while reading.
-    std::variant<std::monostate, LayoutRef, RemoteMemory> extra;
     WorldRank found_source = no_rank;
     Tag found_tag = any_tag;
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
-    std::atomic<bool> is_done{true};  ///< Released after all results are written.
-    Stage stage = Stage::idle;
-    RequestKind kind = RequestKind::receive;
-    Persistence persistence = Persistence::once;
-    std::uint8_t error = 0;  ///< An Errc.
-    std::uint8_t pending_posts = 0;
-    bool is_started = false;
-    bool is_released : 1 = false;
-    bool is_cancelled : 1 = false;
+    /// The layout when it has gaps; the sender's memory while reading.
+    std::variant<std::monostate, LayoutRef, RemoteMemory> extra;
+
+    /// What a surface translates found_source by; has_translation says whether it is there.
+    std::shared_ptr<const void> translation;
 
     [[nodiscard]] const LayoutRef* gapped() const { return std::get_if<LayoutRef>(&extra); }
+    [[nodiscard]] bool is_in_use() const {
+        return (generation.load(std::memory_order_relaxed) & 1) != 0;
+    }
     [[nodiscard]] RequestToken token() const {
-        return RequestToken{static_cast<std::uint64_t>(generation) << 32 | index};
+        const std::uint64_t number = generation.load(std::memory_order_relaxed);
+        return RequestToken{number << 32 | index};
     }
     [[nodiscard]] RequestToken other_side() const { return RequestToken{sequence}; }
     void set_other_side(RequestToken token) { sequence = static_cast<std::uint64_t>(token); }
@@ -69,10 +79,10 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
         return message_bytes < capacity_bytes ? message_bytes : capacity_bytes;
     }
 };
-static_assert(sizeof(Request) == 2 * cache_line_bytes);
+static_assert(sizeof(Request) == 3 * cache_line_bytes);
 
 /// First in, first out, through `next`.
-struct RequestList {
+struct RequestQueue {
     PostedReceive* first = nullptr;
     PostedReceive* last = nullptr;
 
@@ -83,33 +93,69 @@ struct RequestList {
     void remove(Request& request);
 };
 
-/// Requests that stay where they are. Grows by chunks, never shrinks, allocates only when it grows.
+/// Requests that stay where they are. Allocates only when it grows, never shrinks.
+///
+/// A request in use has an odd generation, and each acquire and release adds one, so that no token
+/// is ever valid twice (but for a wrap of 2^31 uses of one request).
+///
+/// Threads: the engine's, except find(), which may run beside everything.
 class RequestPool {
   public:
+    /// Begins with that generation, which is even: beyond those of an earlier pool, whose tokens
+    /// then are stale here.
+    explicit RequestPool(std::uint32_t first_generation) : first_generation_(first_generation) {}
+
     /// Everything in it is as in a new one, except index and generation.
     [[nodiscard]] Request& acquire() {
-        if (free_ == nullptr) grow();
+        if (free_ == nullptr) [[unlikely]]
+            grow();
         auto& request = *static_cast<Request*>(free_);
         free_ = request.next;
+        advance(request);
         return request;
     }
-    /// REQUIRES: in no list. Its tokens become stale.
-    void release(Request& request);
+    /// REQUIRES: complete, in no list. Its tokens become stale.
+    void release(Request& request) {
+        if (request.extra.index() != 0) request.extra = std::monostate{};
+        if (request.has_translation) request.translation.reset();
+        advance(request);
+        request.error = 0;
+        request.is_cancelled = false;
+        request.is_released = false;
+        request.is_started = false;
+        request.persistence = Persistence::once;
+        request.has_handle = false;
+        request.has_translation = false;
+        request.next = free_;
+        free_ = &request;
+    }
     /// Null when the token is stale.
-    [[nodiscard]] Request* find(RequestToken token);
+    [[nodiscard]] Request* find(RequestToken token) const {
+        const auto index = static_cast<std::uint32_t>(token);
+        const auto generation = static_cast<std::uint32_t>(static_cast<std::uint64_t>(token) >> 32);
+        Request* const request = slots_.at(index);
+        if (request == nullptr || (generation & 1) == 0) return nullptr;
+        // Pairs with the store in advance().
+        const bool is_live = request->generation.load(std::memory_order_acquire) == generation;
+        return is_live ? request : nullptr;
+    }
+    /// What a pool that comes after this one should begin with.
+    [[nodiscard]] std::uint32_t next_generation() const;
 
     template<typename Visitor>
-    void for_each(Visitor&& visit) {
-        for (auto& chunk : chunks_) {
-            for (std::uint32_t i = 0; i < chunk_size; ++i) visit(chunk[i]);
-        }
+    void for_each(Visitor&& visit) const {
+        for (std::uint32_t i = 0; i < slots_.count(); ++i) visit(*slots_.at(i));
     }
 
   private:
-    static constexpr std::uint32_t chunk_size = 64;
+    static void advance(Request& request) {
+        const std::uint32_t generation = request.generation.load(std::memory_order_relaxed);
+        request.generation.store(generation + 1, std::memory_order_release);
+    }
     void grow();
 
-    std::vector<std::unique_ptr<Request[]>> chunks_;
+    std::uint32_t first_generation_;
+    SlotChunks<Request> slots_;
     PostedReceive* free_ = nullptr;
 };
 

@@ -77,6 +77,48 @@ struct PeerArguments {
     return comm.is_identity() ? GroupRef{} : comm.group();
 }
 
+/// One side of a message, checked and translated.
+struct Transfer {
+    const Communicator* comm = nullptr;
+    const LayoutRef* layout = nullptr;
+    std::uint64_t size_bytes = 0;
+    Route route;
+};
+
+/// The short way of nearly all calls, whose arguments are good and need no keeper. For any other
+/// the layout is null: it takes the careful way, which finds the words for what is wrong with it.
+[[nodiscard, gnu::always_inline]] inline Transfer plan_transfer(
+    Surface& surface, Direction direction, const BufferArguments& buffer, const PeerArguments& peer,
+    dlrt_comm comm_handle
+) {
+    if (!surface.is_ready()) return {};
+    const Communicator* const comm = surface.find_plain(comm_handle);
+    const LayoutRef* const layout = surface.find_plain(buffer.type);
+    if (comm == nullptr || layout == nullptr) return {};
+
+    const auto size = static_cast<std::int64_t>((*layout)->size_bytes());
+    std::int64_t bytes = 0, span = 0;
+    const bool is_too_long = __builtin_mul_overflow(buffer.count, size, &bytes) ||
+                             __builtin_mul_overflow(buffer.count, (*layout)->extent_bytes(), &span);
+    // Null and DLRT_IN_PLACE, which is -1, are the two addresses that can't hold anything.
+    const bool is_nowhere = reinterpret_cast<std::uintptr_t>(buffer.address) + 1 <= 1;
+    if (is_too_long || is_nowhere || buffer.count < 0) return {};
+
+    const bool is_receive = direction == Direction::receive;
+    const bool is_named = static_cast<std::uint32_t>(peer.rank) <
+                          static_cast<std::uint32_t>(comm->size());
+    const bool is_wild = is_receive && peer.rank == DLRT_ANY_SOURCE;
+    const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
+    if (!(is_named || is_wild) || peer.tag < lowest_tag) return {};
+    const WorldRank world_rank = is_named ? comm->world_rank(peer.rank) : any_source;
+    return {
+        comm,
+        layout,
+        static_cast<std::uint64_t>(bytes),
+        {comm->user_context(), world_rank, peer.tag},
+    };
+}
+
 /// Equal arguments have equal hashes. `place` is a tag, a root, or both.
 [[nodiscard]] inline std::uint64_t hash_arguments(
     std::int64_t count, const Layout& layout, std::int64_t place

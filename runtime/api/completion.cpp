@@ -33,20 +33,10 @@ Harvest collect_complete(
     return harvest;
 }
 
-/// Completes all of them. REQUIRES: all are complete.
-Status finish_all(const Site& site, const RequestList& list, dlrt_status* statuses) {
-    bool has_failure = false;
-    for (std::int32_t i = 0; i < list.size(); ++i) {
-        dlrt_status* status = statuses != nullptr ? statuses + i : nullptr;
-        if (!list.is_pending(i)) {
-            write_empty_status(status);
-        } else if (!list.finish(site, i, status).ok()) {
-            has_failure = true;
-        }
-    }
-    if (has_failure) [[unlikely]]
-        return site.fail(Errc::in_status, "some requests failed");
-    return {};
+Status finish_all(const Site& site, RequestList& list, dlrt_status* statuses) {
+    if (!list.finish_all(site, statuses)) [[likely]]
+        return {};
+    return site.fail(Errc::in_status, "some requests failed");
 }
 
 FlightRecorder::Operation record_of(Call call, std::int32_t count) {
@@ -68,36 +58,36 @@ using namespace dlrt::api;
 dlrt_err dlrt_wait(dlrt_request* request, dlrt_status* status) {
     const Site site("dlrt_wait");
     if (!site.is_ready()) return site.error();
-    RequestEntry* entry = nullptr;
-    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
-    if (is_idle(entry)) {
+    Request* found = nullptr;
+    if (const Status bad = find_request(site, request, found); !bad.ok()) return to_c(bad);
+    if (is_idle(found)) {
         write_empty_status(status);
         return DLRT_OK;
     }
-    if (entry->request != nullptr) {
+    if (!found->is_done.load(std::memory_order_acquire)) {
         const FlightMark mark(site, record_of(Call::wait, 1));
-        site.engine().wait(entry->request);
+        site.engine().wait(found);
     }
-    return to_c(finish_request(site, request, *entry, status));
+    return to_c(finish_request(site, request, *found, status));
 }
 
 dlrt_err dlrt_test(dlrt_request* request, int* is_complete, dlrt_status* status) {
     const Site site("dlrt_test");
     if (!site.is_ready()) return site.error();
     if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
-    RequestEntry* entry = nullptr;
-    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
-    if (is_idle(entry)) {
+    Request* found = nullptr;
+    if (const Status bad = find_request(site, request, found); !bad.ok()) return to_c(bad);
+    if (is_idle(found)) {
         write_empty_status(status);
         *is_complete = 1;
         return DLRT_OK;
     }
-    if (entry->request != nullptr && !site.engine().test(entry->request)) {
+    if (!site.engine().test(found)) {
         *is_complete = 0;
         return DLRT_OK;
     }
     *is_complete = 1;
-    return to_c(finish_request(site, request, *entry, status));
+    return to_c(finish_request(site, request, *found, status));
 }
 
 dlrt_err dlrt_waitany(int32_t count, dlrt_request* requests, int32_t* index, dlrt_status* status) {
@@ -188,7 +178,7 @@ dlrt_err dlrt_waitall(int32_t count, dlrt_request* requests, dlrt_status* status
     if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
     if (list.pending_count() > 0) {
         const FlightMark mark(site, record_of(Call::wait_all, count));
-        site.engine().wait_all(list.requests());
+        site.engine().wait_until_complete(list.requests());
     }
     return to_c(finish_all(site, list, statuses));
 }
@@ -215,21 +205,21 @@ dlrt_err dlrt_request_status(dlrt_request request, int* is_complete, dlrt_status
     const Site site("dlrt_request_status");
     if (!site.is_ready()) return site.error();
     if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
-    RequestEntry* entry = nullptr;
-    if (const Status bad = find_request(site, &request, entry); !bad.ok()) return to_c(bad);
+    Request* found = nullptr;
+    if (const Status bad = find_request(site, &request, found); !bad.ok()) return to_c(bad);
     *is_complete = 1;
-    if (is_idle(entry)) {
+    if (is_idle(found)) {
         write_empty_status(status);
         return DLRT_OK;
     }
-    if (entry->request != nullptr && !dlrt::is_complete(*entry->request)) {
+    if (!dlrt::is_complete(*found)) {
         site.engine().progress();
-        if (!dlrt::is_complete(*entry->request)) {
+        if (!dlrt::is_complete(*found)) {
             *is_complete = 0;
             return DLRT_OK;
         }
     }
-    write_request_status(*entry, status);
+    if (status != nullptr) write_request_status(*found, status);
     return DLRT_OK;
 }
 
@@ -247,13 +237,13 @@ dlrt_err dlrt_startall(int32_t count, const dlrt_request* requests) {
 dlrt_err dlrt_request_free(dlrt_request* request) {
     const Site site("dlrt_request_free");
     if (!site.is_ready()) return site.error();
-    RequestEntry* entry = nullptr;
-    if (const Status bad = find_request(site, request, entry); !bad.ok()) return to_c(bad);
-    if (entry == nullptr) {
+    Request* found = nullptr;
+    if (const Status bad = find_request(site, request, found); !bad.ok()) return to_c(bad);
+    if (found == nullptr) {
         return to_c(site.fail(Errc::request, "the request is DLRT_REQUEST_NULL"));
     }
-    if (entry->request != nullptr) site.engine().release(entry->request);
-    site.surface().requests.remove(to_handle(*request));
+    found->has_handle = false;
+    site.engine().release(found);
     *request = DLRT_REQUEST_NULL;
     return DLRT_OK;
 }
@@ -261,16 +251,16 @@ dlrt_err dlrt_request_free(dlrt_request* request) {
 dlrt_err dlrt_cancel(dlrt_request request) {
     const Site site("dlrt_cancel");
     if (!site.is_ready()) return site.error();
-    RequestEntry* entry = nullptr;
-    if (const Status bad = find_request(site, &request, entry); !bad.ok()) return to_c(bad);
-    if (is_idle(entry)) {
+    Request* found = nullptr;
+    if (const Status bad = find_request(site, &request, found); !bad.ok()) return to_c(bad);
+    if (is_idle(found)) {
         return to_c(site.fail(Errc::request, "the request is null or inactive"));
     }
-    if (entry->direction == Direction::send) {
+    if (found->kind != RequestKind::receive) {
         return to_c(site.fail(Errc::unsupported, "a send can't be cancelled, only a receive"));
     }
-    if (entry->request == nullptr) return DLRT_OK;
+    if (has_no_peer(*found)) return DLRT_OK;
     const FlightMark mark(site, {.call = Call::cancel});
-    const Status outcome = site.engine().cancel(entry->request);
+    const Status outcome = site.engine().cancel(found);
     return to_c(outcome.ok() ? outcome : site.pass(outcome));
 }

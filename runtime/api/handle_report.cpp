@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/api/handle_report.hpp"
 
+#include <algorithm>
+
 namespace dlrt::api {
 namespace {
 
-constexpr std::uint32_t lines_per_kind_max = 10;
+constexpr std::size_t lines_per_kind_max = 10;
 
 std::string describe(const CommunicatorRef& comm) {
     return fmt::format(
@@ -18,29 +20,41 @@ std::string describe(const GroupRef& group) {
 std::string describe(const LayoutRef& layout) {
     return fmt::format("type of {} bytes", layout->size_bytes());
 }
-std::string describe(const RequestEntry& entry) {
-    const char* state = entry.is_active ? "active" : "inactive";
-    const char* kind = entry.direction == Direction::send ? "send" : "receive";
+std::string describe(const Request& request) {
+    const char* state = request.is_started ? "active" : "inactive";
+    const char* kind = request.kind == RequestKind::receive ? "receive" : "send";
     return fmt::format("{} {} request", state, kind);
 }
 std::string describe(const MessageEntry&) {
     return "matched message, never received";
 }
 
+/// Adds the lines for the handles of one kind.
+void add_lines(const std::vector<std::string>& handles, std::vector<std::string>& lines) {
+    const std::int32_t rank = Surface::get().world->rank();
+    const std::size_t told = std::min(handles.size(), lines_per_kind_max);
+    for (std::size_t i = 0; i < told; ++i) {
+        lines.push_back(fmt::format("dlrt: rank {}: not freed: {}\n", rank, handles[i]));
+    }
+    if (told == handles.size()) return;
+    lines.push_back(
+        fmt::format("dlrt: rank {}: … and {} more of this kind\n", rank, handles.size() - told)
+    );
+}
+
 template<typename T>
 void describe_table(HandleTable<T>& table, std::vector<std::string>& lines) {
-    const std::int32_t rank = Surface::get().world->rank();
-    std::uint32_t count = 0;
-    std::string last;
-    table.for_each([&](Handle, const T& entry) {
-        last = describe(entry);
-        if (++count > lines_per_kind_max) return;
-        lines.push_back(fmt::format("dlrt: rank {}: not freed: {}\n", rank, last));
+    std::vector<std::string> handles;
+    table.for_each([&](Handle, const T& entry) { handles.push_back(describe(entry)); });
+    add_lines(handles, lines);
+}
+
+void describe_requests(const RequestPool& requests, std::vector<std::string>& lines) {
+    std::vector<std::string> handles;
+    requests.for_each([&](const Request& request) {
+        if (request.has_handle) handles.push_back(describe(request));
     });
-    if (count <= lines_per_kind_max) return;
-    lines.push_back(
-        fmt::format("dlrt: rank {}: … and {} more of this kind\n", rank, count - lines_per_kind_max)
-    );
+    add_lines(handles, lines);
 }
 
 }  // namespace
@@ -51,7 +65,7 @@ std::vector<std::string> describe_leftovers(Surface& surface) {
     describe_table(surface.communicators, lines);
     describe_table(surface.groups, lines);
     describe_table(surface.types, lines);
-    describe_table(surface.requests, lines);
+    describe_requests(*surface.requests, lines);
     describe_table(surface.messages, lines);
     return lines;
 }

@@ -2,52 +2,60 @@
 /// Point to point: blocking, nonblocking and persistent forms of send and receive.
 #include "runtime/api/arguments.hpp"
 #include "runtime/api/outcome.hpp"
+#include "runtime/api/request_list.hpp"
 
 #include <memory>
 
 namespace dlrt::api {
 namespace {
 
-/// One side of a transfer, checked and translated.
-struct Side {
-    LayoutUse layout;
-    std::uint64_t size_bytes = 0;
-    Route route;
+// Functions of the careful way take their arguments by value: so they stay in registers on the
+// short way.
+
+/// What the careful way keeps until the call returns.
+struct Side : Transfer {
+    LayoutUse keeper;
 };
 
 /// REQUIRES: comm is valid.
-[[gnu::always_inline]] inline Status use_side(
+Status use_side(
     const Site& site, Direction direction, const Communicator& comm, const PeerArguments& peer,
     const BufferArguments& buffer, Side& side
 ) {
-    if (const Status bad = use_buffer(site, buffer, side.layout, side.size_bytes); !bad.ok()) {
+    if (const Status bad = use_buffer(site, buffer, side.keeper, side.size_bytes); !bad.ok()) {
         return bad;
     }
     if (const Status bad = check_peer(site, direction, peer, comm); !bad.ok()) return bad;
+    side.comm = &comm;
+    side.layout = side.keeper.reference;
     if (peer.rank != DLRT_PROC_NULL) side.route = route_to(comm, peer);
     return {};
 }
 
-ConstBuffer source_of(const BufferArguments& buffer, const Side& side) {
-    return {buffer.address, static_cast<std::uint64_t>(buffer.count), side.layout.reference};
+ConstBuffer source_of(const BufferArguments& buffer, const Transfer& transfer) {
+    return {buffer.address, static_cast<std::uint64_t>(buffer.count), transfer.layout};
 }
 /// REQUIRES: the caller gave the buffer to be written.
-Buffer target_of(const BufferArguments& buffer, const Side& side) {
+Buffer target_of(const BufferArguments& buffer, const Transfer& transfer) {
     void* const address = const_cast<void*>(buffer.address);
-    return {address, static_cast<std::uint64_t>(buffer.count), side.layout.reference};
+    return {address, static_cast<std::uint64_t>(buffer.count), transfer.layout};
 }
 
 FlightRecorder::Operation record_of(
-    Call call, const PeerArguments& peer, const BufferArguments& buffer, const Side& side
+    Call call, const PeerArguments& peer, const BufferArguments& buffer, const Transfer& transfer
 ) {
     return {
         .call = call,
         .peer = peer.rank,
         .tag = peer.tag,
-        .context = static_cast<std::uint64_t>(side.route.context),
-        .size_bytes = side.size_bytes,
-        .arguments_hash = hash_arguments(buffer.count, side.layout.layout(), peer.tag),
+        .context = static_cast<std::uint64_t>(transfer.route.context),
+        .size_bytes = transfer.size_bytes,
+        .arguments_hash = hash_arguments(buffer.count, **transfer.layout, peer.tag),
     };
+}
+
+const Group* translation_pointer(const Communicator& comm) {
+    return comm.is_identity() ? nullptr : comm.group().get();
 }
 
 struct Function {
@@ -56,9 +64,25 @@ struct Function {
     SendMode mode = SendMode::standard;
 };
 
-inline dlrt_err blocking_send(
+/// An error that the engine has just decided.
+[[gnu::cold, gnu::noinline]] dlrt_err pass_error(const char* function, Status outcome) {
+    return to_c(Site(function).pass(outcome));
+}
+
+inline dlrt_err do_send(
     const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
-    dlrt_comm comm
+    const Transfer& transfer
+) {
+    const Surface& surface = Surface::get();
+    const FlightMark mark(surface, record_of(function.call, peer, buffer, transfer));
+    const Status outcome = surface.engine->send(
+        function.mode, transfer.route, source_of(buffer, transfer)
+    );
+    return outcome.ok() ? DLRT_OK : pass_error(function.name, outcome);
+}
+
+[[gnu::noinline]] dlrt_err send_carefully(
+    Function function, BufferArguments buffer, PeerArguments peer, dlrt_comm comm
 ) {
     const Site site(function.name);
     if (!site.is_ready()) return site.error();
@@ -67,29 +91,74 @@ inline dlrt_err blocking_send(
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    if (peer.rank == DLRT_PROC_NULL) return DLRT_OK;
+    return peer.rank == DLRT_PROC_NULL ? DLRT_OK : do_send(function, buffer, peer, side);
+}
 
-    const FlightMark mark(site, record_of(function.call, peer, buffer, side));
-    const Status outcome = site.engine().send(function.mode, side.route, source_of(buffer, side));
-    if (!outcome.ok()) [[unlikely]]
-        return to_c(site.pass(outcome));
+[[gnu::always_inline]] inline dlrt_err blocking_send(
+    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
+    dlrt_comm comm
+) {
+    const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
+    if (transfer.layout == nullptr) [[unlikely]]
+        return send_carefully(function, buffer, peer, comm);
+    return do_send(function, buffer, peer, transfer);
+}
+
+inline dlrt_err do_recv(
+    const BufferArguments& buffer, const PeerArguments& peer, const Transfer& transfer,
+    dlrt_status* status
+) {
+    const Surface& surface = Surface::get();
+    const FlightMark mark(surface, record_of(Call::recv, peer, buffer, transfer));
+    MessageStatus found;
+    const Status outcome = surface.engine->recv(transfer.route, target_of(buffer, transfer), found);
+    write_status(found, translation_pointer(*transfer.comm), status);
+    return outcome.ok() ? DLRT_OK : pass_error("dlrt_recv", outcome);
+}
+
+[[gnu::noinline]] dlrt_err recv_carefully(
+    BufferArguments buffer, PeerArguments peer, dlrt_comm comm, dlrt_status* status
+) {
+    const Site site("dlrt_recv");
+    if (!site.is_ready()) return site.error();
+    Use<Communicator> use;
+    Side side;
+    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
+    if (!bad.ok()) return to_c(bad);
+    if (peer.rank != DLRT_PROC_NULL) return do_recv(buffer, peer, side, status);
+    write_no_peer_status(status);
     return DLRT_OK;
 }
 
 /// How a nonblocking or persistent form hands over to the engine.
 enum class Form : std::uint8_t { immediate, persistent };
 
-/// Puts a request behind a handle; null for DLRT_PROC_NULL.
-dlrt_err give_request(const Site& site, RequestEntry entry, dlrt_request* request) {
-    Request* const made = entry.request;
-    const Status bad = site.give(std::move(entry), request);
-    if (!bad.ok() && made != nullptr) site.engine().release(made);
-    return to_c(bad);
+dlrt_err give_nothing(const Site& site, RequestKind kind, Form form, dlrt_request* request) {
+    const bool is_persistent = form == Form::persistent;
+    Request* const made = site.engine().without_peer(
+        kind, is_persistent ? Persistence::persistent : Persistence::once
+    );
+    give_request(*made, request);
+    return DLRT_OK;
 }
 
-inline dlrt_err make_send(
-    const Function& function, Form form, const BufferArguments& buffer, const PeerArguments& peer,
-    dlrt_comm comm, dlrt_request* request
+inline dlrt_err start_send(
+    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
+    const Transfer& transfer, dlrt_request* request
+) {
+    const Surface& surface = Surface::get();
+    const FlightMark mark(surface, record_of(function.call, peer, buffer, transfer));
+    Request* const made = surface.engine->isend(
+        function.mode, transfer.route, source_of(buffer, transfer)
+    );
+    give_request(*made, request);
+    return DLRT_OK;
+}
+
+[[gnu::noinline]] dlrt_err make_send(
+    Function function, Form form, BufferArguments buffer, PeerArguments peer, dlrt_comm comm,
+    dlrt_request* request
 ) {
     const Site site(function.name);
     if (!site.is_ready()) return site.error();
@@ -99,25 +168,42 @@ inline dlrt_err make_send(
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-
-    RequestEntry entry;
-    entry.is_persistent = form == Form::persistent;
-    entry.is_active = form == Form::immediate;
-    if (peer.rank == DLRT_PROC_NULL) return give_request(site, std::move(entry), request);
-    if (form == Form::persistent) {
-        entry.request = site.engine().send_init(function.mode, side.route, source_of(buffer, side));
-    } else {
-        const FlightMark mark(site, record_of(function.call, peer, buffer, side));
-        entry.request = site.engine().isend(function.mode, side.route, source_of(buffer, side));
-    }
-    return give_request(site, std::move(entry), request);
+    if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::send, form, request);
+    if (form == Form::immediate) return start_send(function, buffer, peer, side, request);
+    Request* const made = site.engine().send_init(
+        function.mode, side.route, source_of(buffer, side)
+    );
+    give_request(*made, request);
+    return DLRT_OK;
 }
 
-inline dlrt_err make_recv(
-    const Function& function, Form form, const BufferArguments& buffer, const PeerArguments& peer,
+[[gnu::always_inline]] inline dlrt_err nonblocking_send(
+    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
     dlrt_comm comm, dlrt_request* request
 ) {
-    const Site site(function.name);
+    const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
+    if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
+        return make_send(function, Form::immediate, buffer, peer, comm, request);
+    return start_send(function, buffer, peer, transfer, request);
+}
+
+inline dlrt_err start_recv(
+    const BufferArguments& buffer, const PeerArguments& peer, const Transfer& transfer,
+    dlrt_request* request
+) {
+    const Surface& surface = Surface::get();
+    const FlightMark mark(surface, record_of(Call::irecv, peer, buffer, transfer));
+    Request* const made = surface.engine->irecv(transfer.route, target_of(buffer, transfer));
+    if (!transfer.comm->is_identity()) set_translation(*made, transfer.comm->group());
+    give_request(*made, request);
+    return DLRT_OK;
+}
+
+[[gnu::noinline]] dlrt_err make_recv(
+    const char* function, Form form, BufferArguments buffer, PeerArguments peer, dlrt_comm comm,
+    dlrt_request* request
+) {
+    const Site site(function);
     if (!site.is_ready()) return site.error();
     Use<Communicator> use;
     Side side;
@@ -125,24 +211,12 @@ inline dlrt_err make_recv(
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-
-    RequestEntry entry;
-    entry.direction = Direction::receive;
-    entry.is_persistent = form == Form::persistent;
-    entry.is_active = form == Form::immediate;
-    if (peer.rank == DLRT_PROC_NULL) return give_request(site, std::move(entry), request);
-    entry.translation = translation_of(*use.pointer);
-    if (form == Form::persistent) {
-        entry.request = site.engine().recv_init(side.route, target_of(buffer, side));
-    } else {
-        const FlightMark mark(site, record_of(function.call, peer, buffer, side));
-        entry.request = site.engine().irecv(side.route, target_of(buffer, side));
-    }
-    return give_request(site, std::move(entry), request);
-}
-
-const Group* translation_pointer(const Communicator& comm) {
-    return comm.is_identity() ? nullptr : comm.group().get();
+    if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::receive, form, request);
+    if (form == Form::immediate) return start_recv(buffer, peer, side, request);
+    Request* const made = site.engine().recv_init(side.route, target_of(buffer, side));
+    if (!use.pointer->is_identity()) set_translation(*made, use.pointer->group());
+    give_request(*made, request);
+    return DLRT_OK;
 }
 
 /// A send and a receive that are complete together, checked and translated.
@@ -212,26 +286,14 @@ dlrt_err dlrt_recv(
     void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
     dlrt_status* status
 ) {
-    const Site site("dlrt_recv");
-    if (!site.is_ready()) return site.error();
     const BufferArguments arguments{buffer, count, type};
     const PeerArguments peer{source, tag};
-    Use<Communicator> use;
-    Side side;
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
-    const Status bad = use_side(site, Direction::receive, *use.pointer, peer, arguments, side);
-    if (!bad.ok()) return to_c(bad);
-    if (source == DLRT_PROC_NULL) {
-        write_no_peer_status(status);
-        return DLRT_OK;
-    }
-    const FlightMark mark(site, record_of(Call::recv, peer, arguments, side));
-    MessageStatus found;
-    const Status outcome = site.engine().recv(side.route, target_of(arguments, side), found);
-    write_status(found, translation_pointer(*use.pointer), status);
-    if (!outcome.ok()) [[unlikely]]
-        return to_c(site.pass(outcome));
-    return DLRT_OK;
+    const Transfer transfer = plan_transfer(
+        Surface::get(), Direction::receive, arguments, peer, comm
+    );
+    if (transfer.layout == nullptr) [[unlikely]]
+        return recv_carefully(arguments, peer, comm, status);
+    return do_recv(arguments, peer, transfer, status);
 }
 
 dlrt_err dlrt_sendrecv(
@@ -289,11 +351,11 @@ dlrt_err dlrt_sendrecv_replace(
     if (!copy)
         return to_c(site.fail(Errc::no_memory, "no memory for a copy of {} bytes", size_bytes));
     pack(
-        exchange.sending.layout.layout(), static_cast<std::uint64_t>(count), buffer, 0,
+        **exchange.sending.layout, static_cast<std::uint64_t>(count), buffer, 0,
         {copy.get(), size_bytes}
     );
     exchange.source_buffer = {copy.get(), static_cast<std::int64_t>(size_bytes), DLRT_BYTE};
-    exchange.sending.layout.reference = site.surface().elements[DLRT_BYTE.index];
+    exchange.sending.layout = site.surface().elements[DLRT_BYTE.index];
     return to_c(run_exchange(site, *use.pointer, exchange, status));
 }
 
@@ -301,9 +363,8 @@ dlrt_err dlrt_isend(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_send(
-        {"dlrt_isend", Call::isend}, Form::immediate, {buffer, count, type}, {target, tag}, comm,
-        request
+    return nonblocking_send(
+        {"dlrt_isend", Call::isend}, {buffer, count, type}, {target, tag}, comm, request
     );
 }
 
@@ -311,9 +372,9 @@ dlrt_err dlrt_issend(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_send(
-        {"dlrt_issend", Call::issend, SendMode::synchronous}, Form::immediate,
-        {buffer, count, type}, {target, tag}, comm, request
+    return nonblocking_send(
+        {"dlrt_issend", Call::issend, SendMode::synchronous}, {buffer, count, type}, {target, tag},
+        comm, request
     );
 }
 
@@ -321,10 +382,14 @@ dlrt_err dlrt_irecv(
     void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_recv(
-        {"dlrt_irecv", Call::irecv}, Form::immediate, {buffer, count, type}, {source, tag}, comm,
-        request
+    const BufferArguments arguments{buffer, count, type};
+    const PeerArguments peer{source, tag};
+    const Transfer transfer = plan_transfer(
+        Surface::get(), Direction::receive, arguments, peer, comm
     );
+    if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
+        return make_recv("dlrt_irecv", Form::immediate, arguments, peer, comm, request);
+    return start_recv(arguments, peer, transfer, request);
 }
 
 dlrt_err dlrt_send_init(
@@ -352,7 +417,6 @@ dlrt_err dlrt_recv_init(
     dlrt_request* request
 ) {
     return make_recv(
-        {"dlrt_recv_init", Call::irecv}, Form::persistent, {buffer, count, type}, {source, tag},
-        comm, request
+        "dlrt_recv_init", Form::persistent, {buffer, count, type}, {source, tag}, comm, request
     );
 }

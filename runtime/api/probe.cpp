@@ -2,6 +2,7 @@
 /// Probes, plain and matched, and the receipt of matched messages.
 #include "runtime/api/arguments.hpp"
 #include "runtime/api/outcome.hpp"
+#include "runtime/api/request_list.hpp"
 
 namespace dlrt::api {
 namespace {
@@ -207,14 +208,18 @@ dlrt_err dlrt_imrecv(
     const Status bad = open_receipt(site, {buffer, count, type}, message, receipt);
     if (!bad.ok()) return to_c(bad);
     std::optional<MessageEntry> taken = take_message(site, message);
-    RequestEntry entry;
-    entry.direction = Direction::receive;
-    if (!receipt.is_nobody) {
-        if (!taken) return to_c(site.fail(Errc::message, "the message is already received"));
-        const FlightMark mark(site, {.call = Call::imrecv});
-        const Buffer target{buffer, static_cast<std::uint64_t>(count), receipt.layout.reference};
-        entry.request = site.engine().imrecv(taken->message, target);
-        entry.translation = std::move(taken->translation);
+    if (receipt.is_nobody) {
+        Request* const nothing = site.engine().without_peer(
+            RequestKind::receive, Persistence::once
+        );
+        give_request(*nothing, request);
+        return DLRT_OK;
     }
-    return to_c(site.give(std::move(entry), request));
+    if (!taken) return to_c(site.fail(Errc::message, "the message is already received"));
+    const FlightMark mark(site, {.call = Call::imrecv});
+    const Buffer target{buffer, static_cast<std::uint64_t>(count), receipt.layout.reference};
+    Request* const made = site.engine().imrecv(taken->message, target);
+    set_translation(*made, std::move(taken->translation));
+    give_request(*made, request);
+    return DLRT_OK;
 }

@@ -18,6 +18,7 @@ void Surface::attach(Core& core) {
     world = core.world().get();
     self = core.self().get();
     engine = &core.engine();
+    requests = &engine->requests();
     flight = &core.flight();
     is_shared = core.thread_level() == ThreadLevel::multiple;
     for (std::uint32_t i = 1; i < element_type_count; ++i) {
@@ -27,7 +28,6 @@ void Surface::attach(Core& core) {
     communicators.set_sharing(sharing);
     groups.set_sharing(sharing);
     types.set_sharing(sharing);
-    requests.set_sharing(sharing);
     messages.set_sharing(sharing);
     // Pairs with the load in is_attached_to().
     core_.store(&core, std::memory_order_release);
@@ -39,11 +39,11 @@ void Surface::detach() {
     communicators.clear();
     groups.clear();
     types.clear();
-    requests.clear();
     messages.clear();
     world = nullptr;
     self = nullptr;
     engine = nullptr;
+    requests = nullptr;
     flight = nullptr;
 }
 
@@ -126,9 +126,6 @@ Status Site::give(GroupRef group, dlrt_group* handle) const {
 }
 Status Site::give(LayoutRef layout, dlrt_type* handle) const {
     return give_from(*this, surface_.types, std::move(layout), handle);
-}
-Status Site::give(RequestEntry entry, dlrt_request* handle) const {
-    return give_from(*this, surface_.requests, std::move(entry), handle);
 }
 Status Site::give(MessageEntry entry, dlrt_message* handle) const {
     return give_from(*this, surface_.messages, std::move(entry), handle);

@@ -10,6 +10,7 @@
 #include "runtime/core.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/include/dlrt.h"
+#include "runtime/request_state.hpp"
 
 #include <array>
 #include <atomic>
@@ -19,14 +20,6 @@
 namespace dlrt::api {
 
 enum class Direction : std::uint8_t { send, receive };
-
-struct RequestEntry {
-    Request* request = nullptr;  ///< Null: the peer is DLRT_PROC_NULL, complete once active.
-    GroupRef translation;        ///< The communicator's; null when its ranks are world ranks.
-    Direction direction = Direction::send;
-    bool is_persistent = false;
-    bool is_active = true;
-};
 
 struct MessageEntry {
     MatchedMessage* message = nullptr;
@@ -47,18 +40,39 @@ class Surface {
         // Pairs with the store in attach().
         return core_.load(std::memory_order_acquire) == core;
     }
+    [[nodiscard]] bool is_ready() const {
+        const Core* const core = Core::get();
+        return core != nullptr && is_attached_to(core);
+    }
 
     HandleTable<CommunicatorRef> communicators{3};
     HandleTable<GroupRef> groups{2};
     HandleTable<LayoutRef> types{element_type_count};
-    HandleTable<RequestEntry> requests{1};
     HandleTable<MessageEntry> messages{2};
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
+
+    /// The communicator of a handle that needs no keeper; null for others, and for those that are
+    /// none.
+    [[nodiscard]] const Communicator* find_plain(dlrt_comm handle) {
+        if (handle.index == 1 && handle.generation == 0) [[likely]]
+            return world;
+        if (is_shared) return nullptr;
+        const CommunicatorRef* const entry = communicators.find({handle.index, handle.generation});
+        return entry != nullptr ? entry->get() : nullptr;
+    }
+    /// The same for types.
+    [[nodiscard]] const LayoutRef* find_plain(dlrt_type handle) {
+        if (handle.generation == 0 && handle.index - 1 < element_type_count - 1) [[likely]]
+            return elements[handle.index];
+        if (is_shared) return nullptr;
+        return types.find({handle.index, handle.generation});
+    }
 
     // Valid while attached.
     Communicator* world = nullptr;
     Communicator* self = nullptr;
     Engine* engine = nullptr;
+    RequestPool* requests = nullptr;  ///< Its requests are what request handles stand for.
     FlightRecorder* flight = nullptr;
     bool is_shared = false;  ///< Several threads may be inside.
     std::array<const LayoutRef*, element_type_count> elements{};
@@ -142,7 +156,6 @@ class Site {
     Status give(CommunicatorRef comm, dlrt_comm* handle) const;
     Status give(GroupRef group, dlrt_group* handle) const;
     Status give(LayoutRef layout, dlrt_type* handle) const;
-    Status give(RequestEntry entry, dlrt_request* handle) const;
     Status give(MessageEntry entry, dlrt_message* handle) const;
 
   private:
@@ -158,8 +171,10 @@ class Site {
 /// The call's record in the flight ring, from here to the end of the scope.
 class FlightMark {
   public:
+    FlightMark(const Surface& surface, const FlightRecorder::Operation& operation)
+        : flight_(*surface.flight), sequence_(flight_.enter(operation)) {}
     FlightMark(const Site& site, const FlightRecorder::Operation& operation)
-        : flight_(*site.surface().flight), sequence_(flight_.enter(operation)) {}
+        : FlightMark(site.surface(), operation) {}
     FlightMark(const FlightMark&) = delete;
     FlightMark& operator=(const FlightMark&) = delete;
     ~FlightMark() { flight_.finish(sequence_); }

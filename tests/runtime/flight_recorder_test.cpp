@@ -29,10 +29,10 @@ bool is_consistent(const FlightEntry& entry) {
 TEST_CASE("flight recorder: an operation goes from running to waiting to done", "[runtime]") {
     const auto ring = std::make_unique<FlightRing>();
     FlightRecorder recorder(*ring);
-    CHECK(FlightRecorder::current() == FlightRecorder::no_operation);
+    CHECK(recorder.current() == FlightRecorder::no_operation);
     const std::uint64_t sequence = recorder.enter({Call::send, 3, 7, 16, 8, 99});
     CHECK(sequence == 0);
-    CHECK(FlightRecorder::current() == sequence);
+    CHECK(recorder.current() == sequence);
     auto entry = read_flight_ring(*ring, 1).at(0);
     CHECK(entry.call == Call::send);
     CHECK(entry.state == FlightState::entered);
@@ -42,13 +42,13 @@ TEST_CASE("flight recorder: an operation goes from running to waiting to done", 
     CHECK(entry.size_bytes == 8);
     CHECK(entry.arguments_hash == 99);
     CHECK(entry.waiting_since_ns == 0);
-    recorder.mark_waiting(FlightRecorder::current());
+    recorder.mark_waiting(recorder.current());
     entry = read_flight_ring(*ring, 1).at(0);
     CHECK(entry.state == FlightState::waiting);
     CHECK(entry.waiting_since_ns > 0);
     recorder.finish(sequence);
     CHECK(read_flight_ring(*ring, 1).at(0).state == FlightState::finished);
-    CHECK(FlightRecorder::current() == FlightRecorder::no_operation);
+    CHECK(recorder.current() == FlightRecorder::no_operation);
     CHECK(recorder.enter({}) == 1);
     recorder.finish(1);
 }
@@ -112,7 +112,7 @@ TEST_CASE("flight recorder: threads get numbers and currents of their own", "[ru
     auto record = [&](std::set<std::uint64_t>& mine) {
         for (int i = 0; i < 1000; ++i) {
             const std::uint64_t sequence = recorder.enter({});
-            if (FlightRecorder::current() == sequence) mine.insert(sequence);
+            if (recorder.current() == sequence) mine.insert(sequence);
             recorder.finish(sequence);
         }
     };

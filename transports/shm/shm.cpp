@@ -23,7 +23,7 @@ constexpr std::size_t hot_peers_max = 8;
 constexpr std::size_t cold_peers_per_poll = 8;
 
 /// For up to 40 bytes: two overlapping moves instead of a call.
-void copy_inline(std::byte* target, const std::byte* source, std::size_t size) {
+inline void copy_inline(std::byte* target, const std::byte* source, std::size_t size) {
     if (size >= 16) {
         std::memcpy(target, source, 16);
         if (size > 32) std::memcpy(target + 16, source + 16, 16);
@@ -74,14 +74,23 @@ class ShmEndpoint final : public Endpoint {
             connect(found, peer);
         return found;
     }
-    void connect(Outbound& outbound, std::uint32_t peer);
+    [[gnu::noinline, gnu::cold]] void connect(Outbound& outbound, std::uint32_t peer);
     void accept_senders();
-    [[nodiscard]] Post post_through_ring(
+    [[nodiscard, gnu::noinline]] Post post_through_ring(
         Outbound& out, std::uint32_t peer, MessageHeader header, Bytes payload
     );
+    /// As Doorbell::ring begins, but inlined: each message passes here, and finds its peer awake.
     void ring(std::uint32_t peer) {
-        if (options_.doorbells[peer].ring(options_.ring_fence) == SleepKind::descriptor)
-            [[unlikely]] {
+        const Doorbell& bell = options_.doorbells[peer];
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const bool is_awake = !bell.needs_fence(options_.ring_fence) &&
+                              bell.sleeping.load(std::memory_order_seq_cst) ==
+                                  static_cast<std::uint32_t>(SleepKind::awake);
+        if (!is_awake) [[unlikely]]
+            ring_slowly(peer);
+    }
+    [[gnu::noinline]] void ring_slowly(std::uint32_t peer) {
+        if (options_.doorbells[peer].ring(options_.ring_fence) == SleepKind::descriptor) {
             options_.write_doorbell_descriptor(peer);
         }
     }
@@ -93,7 +102,7 @@ class ShmEndpoint final : public Endpoint {
         if (bell.needs_fence(options_.ring_fence) || inbound.is_awaited()) ring(inbound.source());
     }
     /// The post is to be tried again when this peer has given something back.
-    Post busy(std::uint32_t peer) {
+    [[gnu::noinline]] Post busy(std::uint32_t peer) {
         if (std::ranges::find(waiting_, peer) == waiting_.end()) waiting_.push_back(peer);
         outbound_[peer].wait_for_credit();
         return Post::busy;

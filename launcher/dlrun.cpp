@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// dlrun: starts a parallel job and stays until all of it is gone.
 #include "launcher/head.hpp"
+#include "launcher/option_pages.hpp"
 #include "launcher/options.hpp"
 #include "launcher/process_defaults.hpp"
 #include "launcher/status_query.hpp"
@@ -26,6 +27,9 @@ int obey(const Options& options, const ProcessDefaults& defaults) {
             return show_status(options.status_job);
         case Options::Action::show_help:
             fmt::print("{}", help_text());
+            return 0;
+        case Options::Action::show_settings:
+            fmt::print("{}", settings_text());
             return 0;
         case Options::Action::show_version:
             fmt::print("dlrun {}\n", DLRT_VERSION);

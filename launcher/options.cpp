@@ -1,310 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+/// The words of a command line, read by the table of options.
 #include "launcher/options.hpp"
 
+#include "launcher/app_file.hpp"
 #include "launcher/nearest_name.hpp"
-#include "launcher/rank_environment.hpp"
+#include "launcher/option_checks.hpp"
+#include "launcher/option_table.hpp"
+#include "launcher/option_values.hpp"
 #include "runtime/base/error_text.hpp"
-#include "runtime/wireup/host_segment.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace dlrt::launcher {
 namespace {
 
-enum class Scope : std::uint8_t { job, block };
-enum class Takes : std::uint8_t { nothing, value, maybe_value };
-
-constexpr double seconds_max = 1e9;
-
-/// Options so far, and which of those that can be given once have been.
-struct ParseState {
-    Options options;
-    std::set<std::string_view> given_in_job;
-    std::set<std::string_view> given_in_block;
-
-    Block& block() { return options.blocks.back(); }
-};
-
-/// One option's use: its rule's preferred spelling is for messages.
-struct Use {
-    std::string_view spelling;  ///< As the user wrote it, with its dashes.
-    std::string_view value;
-};
-
-struct OptionRule {
-    std::string_view name;  ///< Without dashes.
-    std::array<std::string_view, 2> aliases;
-    Scope scope;
-    Takes takes;
-    bool is_repeatable;
-    std::string_view value_name;
-    std::string_view help;
-    Status (*apply)(ParseState& state, const Use& use);
-};
-
-Status apply_np(ParseState& state, const Use& use) {
-    std::uint32_t count = 0;
-    const char* end = use.value.data() + use.value.size();
-    const auto [stop, error] = std::from_chars(use.value.data(), end, count);
-    if (error != std::errc() || stop != end || count < 1 || count > local_rank_count_max) {
-        return fail(
-            Errc::argument, "{}: '{}' is not a number of ranks; valid are 1 to {}", use.spelling,
-            use.value, local_rank_count_max
-        );
-    }
-    state.block().rank_count = count;
-    return {};
-}
-
-Result<std::uint64_t> parse_seconds(const Use& use, double seconds_min) {
-    double seconds = 0;
-    const char* end = use.value.data() + use.value.size();
-    const auto [stop, error] = std::from_chars(use.value.data(), end, seconds);
-    const bool is_number = error == std::errc() && stop == end && std::isfinite(seconds);
-    if (!is_number || seconds < seconds_min || seconds > seconds_max) {
-        return fail(
-            Errc::argument, "{}: '{}' is not a number of seconds; valid are {} to {}", use.spelling,
-            use.value, seconds_min, static_cast<std::uint64_t>(seconds_max)
-        );
-    }
-    return static_cast<std::uint64_t>(std::llround(seconds * 1000));
-}
-
-Status apply_timeout(ParseState& state, const Use& use) {
-    const auto time_ms = parse_seconds(use, 0.001);
-    if (time_ms) state.options.timeout_ms = *time_ms;
-    return time_ms.error();
-}
-
-Status apply_grace(ParseState& state, const Use& use) {
-    const auto time_ms = parse_seconds(use, 0);
-    if (time_ms) state.options.grace_ms = *time_ms;
-    return time_ms.error();
-}
-
-Status add_edit(ParseState& state, const Use& use, EnvironmentEdit edit) {
-    if (edit.name.empty()) {
-        return fail(
-            Errc::argument, "{}: '{}' has no variable name; valid is {}", use.spelling, use.value,
-            edit.kind == EnvironmentEdit::Kind::unset ? "NAME" : "NAME=value"
-        );
-    }
-    if (is_reserved_variable(edit.name)) {
-        return fail(
-            Errc::argument, "{}: {} is set by dlrun itself for every rank", use.spelling, edit.name
-        );
-    }
-    for (const EnvironmentEdit& earlier : state.block().environment_edits) {
-        if (earlier.name != edit.name || earlier == edit) continue;
-        return fail(
-            Errc::argument, "{}: {} is given twice in one block, in different ways", use.spelling,
-            edit.name
-        );
-    }
-    state.block().environment_edits.push_back(std::move(edit));
-    return {};
-}
-
-Status apply_env(ParseState& state, const Use& use) {
-    const std::size_t equals = use.value.find('=');
-    if (equals == std::string_view::npos) {
-        return fail(
-            Errc::argument, "{}: '{}' has no '='; valid is NAME=value", use.spelling, use.value
-        );
-    }
-    return add_edit(
-        state, use,
-        {EnvironmentEdit::Kind::assign, std::string(use.value.substr(0, equals)),
-         std::string(use.value.substr(equals + 1))}
-    );
-}
-
-Status apply_export(ParseState& state, const Use& use) {
-    if (use.value.find('=') != std::string_view::npos) return apply_env(state, use);
-    return add_edit(state, use, {EnvironmentEdit::Kind::forward, std::string(use.value), ""});
-}
-
-Status apply_unset(ParseState& state, const Use& use) {
-    if (use.value.find('=') != std::string_view::npos) {
-        return fail(
-            Errc::argument, "{}: '{}' holds a '='; valid is the NAME of a variable", use.spelling,
-            use.value
-        );
-    }
-    return add_edit(state, use, {EnvironmentEdit::Kind::unset, std::string(use.value), ""});
-}
-
-Status apply_wdir(ParseState& state, const Use& use) {
-    if (use.value.empty()) {
-        return fail(Errc::argument, "{}: the folder's name is empty", use.spelling);
-    }
-    state.block().working_directory = use.value;
-    return {};
-}
-
-Status apply_stdin(ParseState& state, const Use& use) {
-    StdinChoice& choice = state.options.stdin_choice;
-    if (use.value.empty()) {
-        return fail(
-            Errc::argument, "{}: '' is not valid; valid are a rank, 'none' or a file", use.spelling
-        );
-    }
-    if (use.value == "none") {
-        choice.kind = StdinChoice::Kind::none;
-        return {};
-    }
-    if (use.value.find_first_not_of("0123456789") != std::string_view::npos) {
-        choice.kind = StdinChoice::Kind::file;
-        choice.file = use.value;
-        return {};
-    }
-    const auto [stop, error] = std::from_chars(
-        use.value.data(), use.value.data() + use.value.size(), choice.rank
-    );
-    // Whether the job has that rank is known at the end.
-    if (error != std::errc()) choice.rank = UINT32_MAX;
-    return {};
-}
-
-Status apply_tag(ParseState& state, const Use&) {
-    state.options.output.tag_format = "[%r] ";
-    return {};
-}
-
-Status apply_verbose(ParseState& state, const Use&) {
-    state.options.is_verbose = true;
-    return {};
-}
-
-Status apply_status(ParseState& state, const Use& use) {
-    constexpr std::string_view letters = "0123456789abcdefghijklmnopqrstuvwxyz";
-    if (use.value.find_first_not_of(letters) != std::string_view::npos) {
-        return fail(
-            Errc::argument, "{}: '{}' is not a job's id; valid are small letters and digits",
-            use.spelling, use.value
-        );
-    }
-    state.options.action = Options::Action::show_status;
-    state.options.status_job = use.value;
-    return {};
-}
-
-Status apply_help(ParseState& state, const Use&) {
-    state.options.action = Options::Action::show_help;
-    return {};
-}
-
-Status apply_version(ParseState& state, const Use&) {
-    state.options.action = Options::Action::show_version;
-    return {};
-}
-
-constexpr OptionRule rules[] = {
-    {"np",
-     {"n", ""},
-     Scope::block,
-     Takes::value,
-     false,
-     "N",
-     "number of ranks; without it one for each usable cpu",
-     apply_np},
-    {"env",
-     {"", ""},
-     Scope::block,
-     Takes::value,
-     true,
-     "NAME=value",
-     "set a variable for the ranks",
-     apply_env},
-    {"x",
-     {"", ""},
-     Scope::block,
-     Takes::value,
-     true,
-     "NAME[=value]",
-     "set a variable, or pass on the caller's value of it",
-     apply_export},
-    {"unset",
-     {"", ""},
-     Scope::block,
-     Takes::value,
-     true,
-     "NAME",
-     "don't pass a variable on",
-     apply_unset},
-    {"wdir",
-     {"wd", ""},
-     Scope::block,
-     Takes::value,
-     false,
-     "FOLDER",
-     "working directory of the ranks",
-     apply_wdir},
-    {"stdin",
-     {"", ""},
-     Scope::job,
-     Takes::value,
-     false,
-     "RANK|none|FILE",
-     "which rank reads the input (0), or what rank 0 reads",
-     apply_stdin},
-    {"tag",
-     {"l", "label"},
-     Scope::job,
-     Takes::nothing,
-     true,
-     "",
-     "begin every line of output with its rank",
-     apply_tag},
-    {"timeout",
-     {"", ""},
-     Scope::job,
-     Takes::value,
-     false,
-     "SECONDS",
-     "end the job after this time, with status 124",
-     apply_timeout},
-    {"grace",
-     {"", ""},
-     Scope::job,
-     Takes::value,
-     false,
-     "SECONDS",
-     "time between asking ranks to end and killing them (5)",
-     apply_grace},
-    {"status",
-     {"", ""},
-     Scope::job,
-     Takes::maybe_value,
-     false,
-     "[JOB]",
-     "show what the ranks of a running job do",
-     apply_status},
-    {"verbose",
-     {"v", ""},
-     Scope::job,
-     Takes::nothing,
-     true,
-     "",
-     "say what is started where",
-     apply_verbose},
-    {"help", {"h", ""}, Scope::job, Takes::nothing, true, "", "show this text", apply_help},
-    {"version", {"", ""}, Scope::job, Takes::nothing, true, "", "show the version", apply_version},
-};
-
-const OptionRule* find_rule(std::string_view name) {
-    for (const OptionRule& rule : rules) {
-        if (name.empty()) return nullptr;
-        if (name == rule.name || std::ranges::count(rule.aliases, name) > 0) return &rule;
-    }
-    return nullptr;
-}
+using Words = std::span<const std::string>;
+using Kind = OptionValue::Kind;
 
 bool is_option(std::string_view word) {
     return word.size() > 1 && word[0] == '-';
@@ -314,125 +28,211 @@ std::string_view without_dashes(std::string_view word) {
     return word.substr(word.starts_with("--") ? 2 : 1);
 }
 
-std::string with_dashes(std::string_view name) {
-    return fmt::format("{}{}", name.size() > 2 ? "--" : "-", name);
-}
-
 Status refuse_unknown(std::string_view word) {
-    std::vector<std::string_view> names;
-    for (const OptionRule& rule : rules) {
-        names.push_back(rule.name);
-        for (const std::string_view alias : rule.aliases) {
-            if (!alias.empty()) names.push_back(alias);
-        }
+    const std::string_view shown = word.substr(0, word.find('='));
+    const std::string_view name = without_dashes(shown);
+    if (const std::string_view answer = answer_to_foreign_option(name); !answer.empty()) {
+        return fail(Errc::argument, "option {} is not dlrun's; {}", shown, answer);
     }
-    const std::string_view name = without_dashes(word.substr(0, word.find('=')));
+    std::vector<std::string_view> names;
+    for (const OptionRule& rule : option_rules()) {
+        names.push_back(rule.name);
+        if (rule.aliases.empty()) continue;
+        for (const std::string_view alias : split_list(rule.aliases, ' ')) names.push_back(alias);
+    }
     const std::string_view near = nearest_name(name, names);
-    const std::string shown(word.substr(0, word.find('=')));
     if (near.empty()) {
         return fail(Errc::argument, "option {} is unknown; 'dlrun --help' lists them", shown);
     }
     return fail(Errc::argument, "option {} is unknown; did you mean {}?", shown, with_dashes(near));
 }
 
-/// Applies the option at words[0] and says how many words it took.
-Result<std::size_t> parse_option(ParseState& state, std::span<const std::string> words) {
+/// Whether a word can be an option's value: no end of options, and no option itself.
+bool is_value(std::string_view word) {
+    if (word == ":" || word == "--") return false;
+    return !is_option(word) ||
+           find_option(without_dashes(word.substr(0, word.find('=')))) == nullptr;
+}
+
+/// Finds the value in the option's own word or in those that follow. Returns how many words it
+/// took.
+Result<std::size_t> take_value(OptionUse& use, Words words) {
+    const OptionRule& rule = use.rule;
     const std::string_view word = words[0];
     const std::size_t equals = word.find('=');
-    const OptionRule* rule = find_rule(without_dashes(word.substr(0, equals)));
-    if (rule == nullptr) return refuse_unknown(word);
-    Use use{word.substr(0, equals), ""};
     std::size_t taken = 1;
     if (equals != std::string_view::npos) {
         use.value = word.substr(equals + 1);
-        if (rule->takes == Takes::nothing) {
+        if (rule.value.kind == Kind::nothing) {
             return fail(
                 Errc::argument, "{}: takes no value, but got '{}'", use.spelling, use.value
             );
         }
-    } else if (rule->takes != Takes::nothing) {
-        const bool has_next = words.size() > 1 && words[1] != ":" && words[1] != "--";
-        const bool is_next_option = has_next && is_option(words[1]) &&
-                                    find_rule(without_dashes(words[1])) != nullptr;
-        if (has_next && !is_next_option) {
+    } else if (rule.value.kind != Kind::nothing) {
+        if (words.size() > 1 && is_value(words[1])) {
             use.value = words[1];
             taken = 2;
-        } else if (rule->takes == Takes::value) {
-            return fail(Errc::argument, "{}: needs a value, {}", use.spelling, rule->value_name);
+        } else if (!rule.value.is_optional) {
+            return fail(
+                Errc::argument, "{}: needs a value; valid is {}", use.spelling, valid_values(rule)
+            );
         }
     }
-    if (rule->scope == Scope::job && state.options.blocks.size() > 1) {
+    if (rule.value.kind != Kind::pair) return taken;
+    if (const std::size_t inner = use.value.find('='); inner != std::string_view::npos) {
+        use.second_value = use.value.substr(inner + 1);
+        use.value = use.value.substr(0, inner);
+        return taken;
+    }
+    // The second word is a value whatever it looks like: -genv FLAGS -O2.
+    if (words.size() <= taken || words[taken] == ":") {
+        return fail(
+            Errc::argument, "{}: needs two words; valid is {}", use.spelling, valid_values(rule)
+        );
+    }
+    use.second_value = words[taken];
+    return taken + 1;
+}
+
+Status note_given(ParseState& state, const OptionUse& use) {
+    const OptionRule& rule = use.rule;
+    if (rule.scope == OptionScope::job && state.options.blocks.size() > 1) {
         return fail(
             Errc::argument, "{}: holds for the whole job; valid before the first program",
             use.spelling
         );
     }
-    auto& given = rule->scope == Scope::job ? state.given_in_job : state.given_in_block;
-    if (!given.insert(rule->name).second && !rule->is_repeatable) {
-        return fail(Errc::argument, "{}: is given twice", use.spelling);
+    auto& given = rule.scope == OptionScope::block ? state.given_in_block : state.given_in_job;
+    const std::string_view key = rule.choice.empty() ? rule.name : rule.choice;
+    const auto [earlier, is_new] = given.try_emplace(
+        key, ParseState::Given{&rule, std::string(use.spelling)}
+    );
+    if (is_new) return {};
+    if (earlier->second.rule != &rule) {
+        return fail(
+            Errc::argument, "{}: contradicts {}; valid is one of them", use.spelling,
+            earlier->second.spelling
+        );
     }
-    if (const Status status = rule->apply(state, use); !status.ok()) return status;
-    return taken;
+    if (rule.repeat != OptionRepeat::refused) return {};
+    return fail(Errc::argument, "{}: is given twice; valid is once", use.spelling);
 }
 
-/// Parses one block from the front of `words` and takes it off, with the ":" that ends it.
-Status parse_block(ParseState& state, std::span<const std::string>& words) {
+/// Applies the option at words[0] and says how many words it took.
+Result<std::size_t> parse_option(ParseState& state, Words words) {
+    const std::string_view word = words[0];
+    const std::string_view spelling = word.substr(0, word.find('='));
+    const OptionRule* rule = find_option(without_dashes(spelling));
+    if (rule == nullptr) return refuse_unknown(word);
+    OptionUse use{*rule, spelling, {}, {}};
+    const Result<std::size_t> taken = take_value(use, words);
+    if (!taken) return taken.error();
+    if (const Status status = note_given(state, use); !status.ok()) return status;
+    if (const Status status = read_value(use); !status.ok()) return status;
+    if (const Status status = rule->apply(state, use); !status.ok()) return status;
+    return *taken;
+}
+
+bool shows_text(const ParseState& state) {
+    return state.options.action != Options::Action::run &&
+           state.options.action != Options::Action::show_status;
+}
+
+/// Parses a block's options and program; `words` end with it.
+Status parse_block(ParseState& state, Words words) {
     state.options.blocks.emplace_back();
     state.given_in_block.clear();
-    while (!words.empty() && is_option(words[0])) {
-        if (words[0] == "--") {
-            words = words.subspan(1);
+    state.environment_base_of_block.reset();
+    std::size_t position = 0;
+    while (position < words.size() && is_option(words[position])) {
+        state.position = position;
+        if (words[position] == "--") {
+            ++position;
             break;
         }
-        const Result<std::size_t> taken = parse_option(state, words);
+        const Result<std::size_t> taken = parse_option(state, words.subspan(position));
         if (!taken) return taken.error();
-        words = words.subspan(*taken);
-        if (state.options.action == Options::Action::show_help) return {};
+        position += *taken;
+        if (shows_text(state)) return {};
     }
-    const auto colon = std::ranges::find(words, ":");
-    state.block().arguments.assign(words.begin(), colon);
-    const auto length = static_cast<std::size_t>(colon - words.begin());
-    const bool is_last = colon == words.end();
-    if (state.block().arguments.empty() && state.options.action == Options::Action::run) {
-        return fail(
-            Errc::argument, "a program to run is missing{}; 'dlrun --help' shows the usage",
-            is_last && state.options.blocks.size() == 1 ? "" : " beside ':'"
-        );
-    }
-    words = words.subspan(is_last ? length : length + 1);
-    if (words.empty() && !is_last) {
-        return fail(Errc::argument, "a program to run is missing beside ':'");
-    }
+    state.position = std::min(position, words.empty() ? 0 : words.size() - 1);
+    Block& block = state.block();
+    block.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(position), words.end());
+    block.environment_base = state.environment_base_of_block.value_or(state.environment_base_of_all
+    );
+    // What was given for all programs comes before what each has of its own.
+    auto& edits = block.environment_edits;
+    edits.insert(edits.begin(), state.edits_of_all.begin(), state.edits_of_all.end());
     return {};
 }
 
-Status check_whole(const Options& options) {
-    if (options.action == Options::Action::show_status) {
-        const Block& block = options.blocks[0];
-        if (options.blocks.size() > 1 || !block.arguments.empty() || block.rank_count) {
-            return fail(
-                Errc::argument, "--status: shows a running job; it can't start one as well"
-            );
-        }
+Status refuse_missing_program(const ParseState& state, std::size_t block_count) {
+    if (!state.options.blocks.back().arguments.empty()) return {};
+    return fail(
+        Errc::argument, "a program to run is missing{}; 'dlrun --help' shows the usage",
+        block_count == 1 ? "" : " beside ':'"
+    );
+}
+
+/// Adds "path:line:column: " to what went wrong.
+Status at_place(const std::string& path, const AppLine& line, std::size_t position) {
+    const std::string text(last_error_text());
+    return fail(
+        Errc::argument, "{}:{}:{}: {}", path, line.number, line.words[position].column + 1, text
+    );
+}
+
+Status parse_app_file(ParseState& state) {
+    const std::string path = state.app_file;
+    const Result<std::string> text = read_app_file(path);
+    if (!text) return text.error();
+    const Result<std::vector<AppLine>> lines = parse_app_text(path, *text);
+    if (!lines) return lines.error();
+    // The command line is a block without a program, before those of the file.
+    for (const AppLine& line : *lines) {
+        std::vector<std::string> words;
+        for (const SplitWord& word : line.words) words.push_back(word.text);
+        Status status = parse_block(state, words);
+        if (status.ok()) status = refuse_missing_program(state, 1);
+        if (!status.ok()) return at_place(path, line, state.position);
     }
-    if (options.action != Options::Action::run) return {};
-    std::uint64_t total = 0;
-    for (const Block& block : options.blocks) {
-        if (!block.rank_count && options.blocks.size() > 1) {
-            return fail(
-                Errc::argument, "-np: is missing for '{}'; with ':' each program needs it",
-                block.arguments[0]
-            );
-        }
-        total += block.rank_count.value_or(0);
-    }
-    if (total > local_rank_count_max) {
+    state.options.blocks.erase(state.options.blocks.begin());
+    return {};
+}
+
+Status parse_app_job(ParseState& state, std::size_t block_count) {
+    const bool has_program = !state.options.blocks[0].arguments.empty();
+    if (has_program || block_count > 1) {
         return fail(
-            Errc::argument, "-np: {} ranks altogether are too many; valid are 1 to {}", total,
-            local_rank_count_max
+            Errc::argument, "--app: '{}' says which programs run; the command line can't as well",
+            state.app_file
         );
     }
-    return {};
+    if (!state.given_in_block.empty()) {
+        return fail(
+            Errc::argument, "{}: holds for one program; valid in the lines of '{}'",
+            state.given_in_block.begin()->second.spelling, state.app_file
+        );
+    }
+    return parse_app_file(state);
+}
+
+Status parse_blocks(ParseState& state, Words words) {
+    const auto block_count = static_cast<std::size_t>(std::ranges::count(words, ":")) + 1;
+    while (true) {
+        const auto colon = std::ranges::find(words, ":");
+        const Words block(words.begin(), colon);
+        if (const Status status = parse_block(state, block); !status.ok()) return status;
+        if (shows_text(state)) return {};
+        if (state.options.action == Options::Action::run && state.app_file.empty()) {
+            const Status status = refuse_missing_program(state, block_count);
+            if (!status.ok()) return status;
+        }
+        if (colon == words.end()) break;
+        words = Words(colon + 1, words.end());
+    }
+    if (state.app_file.empty() || state.options.action != Options::Action::run) return {};
+    return parse_app_job(state, block_count);
 }
 
 }  // namespace
@@ -448,36 +248,9 @@ std::optional<std::uint32_t> Options::rank_count() const {
 
 Result<Options> parse_options(std::span<const std::string> words) {
     ParseState state;
-    do {
-        if (const Status status = parse_block(state, words); !status.ok()) return status;
-    } while (!words.empty() && state.options.action == Options::Action::run);
-    if (const Status status = check_whole(state.options); !status.ok()) return status;
+    if (const Status status = parse_blocks(state, words); !status.ok()) return status;
+    if (const Status status = check_options(state); !status.ok()) return status;
     return std::move(state.options);
-}
-
-std::string help_text() {
-    std::string text =
-        "usage: dlrun [option]... program [argument]... [: [option]... program [argument]...]...\n"
-        "       dlrun --status [JOB]\n"
-        "Starts the ranks of a parallel program on this host and stays until all of them are "
-        "gone.\n";
-    for (const Scope scope : {Scope::block, Scope::job}) {
-        text += scope == Scope::block ? "\nFor each program:\n" : "\nFor the whole job:\n";
-        for (const OptionRule& rule : rules) {
-            if (rule.scope != scope) continue;
-            std::string names = with_dashes(rule.name);
-            for (const std::string_view alias : rule.aliases) {
-                if (!alias.empty()) names += ", " + with_dashes(alias);
-            }
-            names += fmt::format("{}{}", rule.value_name.empty() ? "" : " ", rule.value_name);
-            text += fmt::format("  {:<26} {}\n", names, rule.help);
-        }
-    }
-    text +=
-        "\nExit status: that of the first rank that failed, 128 + number if it died by a signal;\n"
-        "124 after --timeout, 125 if dlrun itself fails, 126/127 if a program can't be run or "
-        "found.\n";
-    return text;
 }
 
 }  // namespace dlrt::launcher

@@ -134,7 +134,7 @@ struct Display {
     [[nodiscard]] bool is_empty() const { return !map && !allocation && !topology && !binding; }
 };
 
-/// A list of hosts as given: --host's words in order, or the name of a hostfile.
+/// A list of hosts as given: --host's words in order, or names of hostfiles. Never both.
 struct HostChoice {
     std::vector<std::string> host_lists;
     std::vector<std::string> files;
@@ -145,6 +145,7 @@ struct Options {
         run,
         show_status,
         show_help,
+        show_settings,
         show_version,
     };
     Action action = Action::run;
@@ -179,9 +180,8 @@ struct Options {
     [[nodiscard]] std::optional<std::uint32_t> rank_count() const;
 };
 
-/// `words` are those after the program's name. Errors: Errc::argument with the whole line to print.
+/// `words` are those after the program's name; the file of --app is read. Errors: Errc::argument
+/// with the whole line to print.
 [[nodiscard]] Result<Options> parse_options(std::span<const std::string> words);
-
-[[nodiscard]] std::string help_text();
 
 }  // namespace dlrt::launcher

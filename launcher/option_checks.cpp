@@ -89,10 +89,6 @@ Status check_look(const ParseState& state) {
     if (options.is_dry_run && !options.report_file.empty()) {
         return fail(Errc::argument, "--report: nothing runs with --dry-run, so that it could tell");
     }
-    const Display& display = options.display;
-    if (display.format == Display::Format::svg && (display.map || display.allocation)) {
-        return fail(Errc::argument, "--display: svg can show topo and bind, but not map and alloc");
-    }
     return {};
 }
 

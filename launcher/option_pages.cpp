@@ -78,8 +78,8 @@ std::string help_text() {
         "usage: dlrun [option]... program [argument]... [: [option]... program [argument]...]...\n"
         "       dlrun [option]... --app FILE\n"
         "       dlrun --status [JOB]\n"
-        "Starts the ranks of a parallel program on this host and stays until all of them are "
-        "gone.\n";
+        "Starts the ranks of a parallel program on this host and stays until all of\n"
+        "them are gone.\n";
     for (const GroupTitle& group : groups) {
         text += fmt::format("\n{}:\n", group.title);
         for (const OptionRule& rule : option_rules()) {
@@ -89,9 +89,9 @@ std::string help_text() {
     }
     text +=
         "\nLong names take one dash or two; 'man dlrun' lists the other names of each.\n"
-        "\nExit status: that of the first rank that failed, 128 + number if it died by a signal;\n"
-        "124 after --timeout, 125 if dlrun itself fails, 126/127 if a program can't be run or "
-        "found.\n";
+        "\nExit status: that of the first rank that failed, 128 + number if it died by a\n"
+        "signal; 124 after --timeout, 125 if dlrun itself fails, 126/127 if a program\n"
+        "can't be run or found.\n";
     return text;
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("app file: a wrong option in it is named by its place", "[launcher]") 
     );
     CHECK(
         refusal("-np 1 --env A=1") ==
-        ":1:11: a program to run is missing; 'dlrun --help' shows the usage"
+        ":1:13: a program to run is missing; 'dlrun --help' shows the usage"
     );
     CHECK(refusal("-nq 1 a") == ":1:1: option -nq is unknown; did you mean -np?");
 }

@@ -48,6 +48,9 @@ Status ControlServer::listen() {
 }
 
 void ControlServer::accept() {
+    std::erase_if(connections_, [](const auto& connection) {
+        return !connection->watch.is_open();
+    });
     Result<Fd> accepted = accept_connection(listener_->get(), 0);
     const auto strangers = std::ranges::count_if(connections_, [](const auto& connection) {
         return connection->local_rank == UINT32_MAX && connection->watch.is_open();
@@ -62,7 +65,6 @@ void ControlServer::accept() {
 void ControlServer::add_connection(int descriptor, std::uint32_t local_rank) {
     auto connection = std::make_unique<Connection>(loop_, descriptor);
     connection->local_rank = local_rank;
-    connection->is_reattached = local_rank == UINT32_MAX;
     connection->watch.when_readable([this, &added = *connection] { read(added); });
     connections_.push_back(std::move(connection));
 }
@@ -84,8 +86,13 @@ ControlServer::Taken ControlServer::take_next(Connection& connection) {
 }
 
 void ControlServer::take_pending(std::uint32_t local_rank) {
+    take_pending_beside(nullptr, local_rank);
+}
+
+void ControlServer::take_pending_beside(const Connection* reader, std::uint32_t local_rank) {
     for (const auto& connection : connections_) {
-        if (connection->local_rank != local_rank || !connection->watch.is_open()) continue;
+        if (connection.get() == reader || connection->local_rank != local_rank) continue;
+        if (!connection->watch.is_open()) continue;
         Taken taken = Taken::message;
         while (taken == Taken::message) taken = take_next(*connection);
         if (taken == Taken::nothing_more) close(*connection);
@@ -131,6 +138,8 @@ bool ControlServer::take(Connection& connection, const Hello& hello) {
         );
     }
     Claim& claim = claims_[local_rank];
+    // Who had the rank may have left it over another connection, before this was said.
+    if (claim.pid != 0) take_pending_beside(&connection, local_rank);
     if (claim.pid != 0 && claim.pid != hello.pid && is_alive(claim.pid)) {
         return refuse(
             connection,
@@ -138,6 +147,7 @@ bool ControlServer::take(Connection& connection, const Hello& hello) {
         );
     }
     connection.local_rank = local_rank;
+    connection.pid = hello.pid;
     claim.pid = hello.pid;
     watch_claimant(local_rank);
     if (!hello.reattach) return answer(connection, Welcome{});
@@ -195,7 +205,8 @@ bool ControlServer::take(Connection& connection, const Abort& abort) {
 
 bool ControlServer::take(Connection& connection, const Finalized&) {
     if (connection.local_rank == UINT32_MAX) return false;
-    claims_[connection.local_rank].pid = 0;
+    Claim& claim = claims_[connection.local_rank];
+    if (claim.pid == connection.pid) claim.pid = 0;
     return true;
 }
 

@@ -45,7 +45,7 @@ class ControlServer {
         DescriptorWatch watch;
         std::uint32_t local_rank = UINT32_MAX;  ///< Not known before Hello over the abstract
                                                 ///< socket.
-        bool is_reattached = false;
+        std::int32_t pid = 0;                   ///< Of the process that was welcomed last over it.
     };
     struct Claim {
         std::int32_t rank_pid = 0;
@@ -65,6 +65,7 @@ class ControlServer {
     void read(Connection& connection);
     enum class Taken : std::uint8_t { message, nothing_yet, nothing_more };
     Taken take_next(Connection& connection);
+    void take_pending_beside(const Connection* reader, std::uint32_t local_rank);
     void close(Connection& connection);
     bool answer(Connection& connection, const ControlMessage& message, int descriptor = -1);
     bool refuse(Connection& connection, std::string reason);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Claims of a rank that come over several connections, in the order in which they were made.
+#include "launcher/control_server.hpp"
+
+#include "runtime/wireup/control_socket.hpp"
+
+#include <array>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+namespace dlrt::launcher {
+namespace {
+
+/// A job of one rank, and the rank's end of its control socket.
+struct Host {
+    asio::io_context loop;
+    Fd rank_end;
+    PreparedJob job;
+    ControlServer server;
+
+    Host() : job(make_job(rank_end)), server(loop, job, {[](auto, auto, const auto&) {}}) {
+        REQUIRE(server.listen().ok());
+    }
+    static PreparedJob make_job(Fd& rank_end) {
+        std::array<int, 2> pair{};
+        REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) == 0);
+        rank_end = Fd(pair[0]);
+        JobMap map;
+        map.job_id = "control-" + *random_hex(4);
+        map.hosts.push_back({"here", 1});
+        map.ranks.emplace_back();
+        Fd map_file = *create_job_map_file(map);
+        HostSegment segment = *HostSegment::create({map.job_id, 0, 1, std::array{0U}});
+        std::vector<RankEnds> ends(1);
+        ends[0].control = Fd(pair[1]);
+        ends[0].doorbell = Fd(::dup(map_file.get()));
+        std::string name = daemon_socket_name(map.job_id);
+        return {
+            std::move(map),  0, "token", std::move(name), std::move(map_file), std::move(segment),
+            std::move(ends), {}};
+    }
+    /// What the server does with what has been sent until now.
+    void serve() {
+        loop.restart();
+        while (loop.poll() != 0) {}
+    }
+    [[nodiscard]] Fd reattach() const { return *connect_abstract(job.daemon_socket_name); }
+};
+
+void say(const Fd& socket, const ControlMessage& message) {
+    REQUIRE(send_message(socket.get(), message).ok());
+}
+
+Hello hello_of(pid_t pid, bool is_reattach) {
+    return {control_protocol_version, 0, pid, "token", is_reattach};
+}
+
+/// As many messages as keep the server from what comes after them for some rounds of its loop.
+void say_much(const Fd& socket) {
+    for (int i = 0; i < 20; ++i) say(socket, PutAddress{"tcp", {}});
+}
+
+std::string answer_on(const Fd& socket) {
+    const auto received = receive_message(socket.get(), 0);
+    if (!received) return "nothing";
+    if (const auto* refused = std::get_if<Refused>(&received->message)) return refused->reason;
+    return std::holds_alternative<Welcome>(received->message) ? "welcome" : "something else";
+}
+
+}  // namespace
+
+TEST_CASE("control: who comes after a rank was left is let in over whatever way", "[launcher]") {
+    Host host;
+    say(host.rank_end, hello_of(::getpid(), false));
+    host.serve();
+    REQUIRE(answer_on(host.rank_end) == "welcome");
+    say_much(host.rank_end);
+    say(host.rank_end, Finalized{});
+    const Fd second = host.reattach();
+    say(second, hello_of(::getppid(), true));
+    host.serve();
+    CHECK(answer_on(second) == "welcome");
+    CHECK(host.server.is_claimed(0));
+}
+
+TEST_CASE(
+    "control: a process that comes back keeps its claim when its farewell is late", "[launcher]"
+) {
+    Host host;
+    say(host.rank_end, hello_of(::getpid(), false));
+    host.serve();
+    say_much(host.rank_end);
+    say(host.rank_end, Finalized{});
+    const Fd second = host.reattach();
+    say(second, hello_of(::getpid(), true));
+    host.serve();
+    CHECK(answer_on(second) == "welcome");
+    CHECK(host.server.is_claimed(0));
+    say(second, Finalized{});
+    host.serve();
+    CHECK_FALSE(host.server.is_claimed(0));
+}
+
+TEST_CASE("control: only the claimant's own farewell gives a rank free", "[launcher]") {
+    Host host;
+    const pid_t dead = ::fork();
+    if (dead == 0) ::_exit(0);
+    ::waitpid(dead, nullptr, 0);
+    say(host.rank_end, hello_of(dead, false));
+    host.serve();
+    const Fd second = host.reattach();
+    say(second, hello_of(::getpid(), true));
+    host.serve();
+    REQUIRE(answer_on(second) == "welcome");
+    say(host.rank_end, Finalized{});
+    host.serve();
+    CHECK(host.server.is_claimed(0));
+    say(second, Finalized{});
+    host.serve();
+    CHECK_FALSE(host.server.is_claimed(0));
+}
+
+}  // namespace dlrt::launcher

@@ -3,11 +3,11 @@
 #include "launcher/options.hpp"
 
 #include "launcher/app_file.hpp"
-#include "launcher/nearest_name.hpp"
 #include "launcher/option_checks.hpp"
 #include "launcher/option_table.hpp"
 #include "launcher/option_values.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/base/nearest_name.hpp"
 
 #include <algorithm>
 #include <utility>

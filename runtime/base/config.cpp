@@ -83,9 +83,9 @@ Complaint parse_protocol_rule(std::string_view item, ProtocolRule& rule) {
     if (rule.is_excluded) name.remove_prefix(1);
     const auto index = find_name(protocol_names, name);
     if (!index) {
-        return fmt::format(
-            "'{}' is no protocol, did you mean {}?", name, nearest_name(name, protocol_names)
-        );
+        const std::string_view near = nearest_name(name, protocol_names);
+        if (near.empty()) return fmt::format("'{}' is no protocol", name);
+        return fmt::format("'{}' is no protocol, did you mean {}?", name, near);
     }
     rule.protocol = static_cast<Protocol>(*index);
     if (at != std::string_view::npos && !parse_range(item.substr(at + 1), rule)) {
@@ -184,8 +184,7 @@ Status unknown_setting(std::string_view name, std::span<const std::string_view> 
     std::vector<std::string_view> names(other_names.begin(), other_names.end());
     for (const Setting& setting : settings_by_name) names.push_back(setting.info.name);
     return fail(
-        Errc::argument, "{}: dlrt has no such setting, did you mean {}?", name,
-        nearest_name(name, names)
+        Errc::argument, "{}: dlrt has no such setting, {}", name, did_you_mean(name, names)
     );
 }
 

@@ -2,8 +2,6 @@
 /// What lands on standard error, and the nearest of several names.
 #include "runtime/base/log.hpp"
 
-#include "runtime/base/nearest_name.hpp"
-
 #include <array>
 #include <string>
 #include <unistd.h>
@@ -49,15 +47,6 @@ TEST_CASE("log: a long host name is cut, not written past", "[base]") {
     CHECK(captured([] {
               write_log_line("m", "t");
           }).size() == 128 + std::string("[] m: t\n").size());
-}
-
-TEST_CASE("nearest name: insertions, deletions, replacements and swaps", "[base]") {
-    constexpr std::array<std::string_view, 3> names = {"alpha", "beta", "gamma"};
-    CHECK(nearest_name("alpa", names) == "alpha");
-    CHECK(nearest_name("bteaa", names) == "beta");
-    CHECK(nearest_name("gomma", names) == "gamma");
-    CHECK(nearest_name("zzz", names) == "beta");
-    CHECK(nearest_name("x", {}).empty());
 }
 
 }  // namespace dlrt

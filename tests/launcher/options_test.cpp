@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/options.hpp"
 
-#include "launcher/nearest_name.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <string>
@@ -333,16 +332,6 @@ TEST_CASE("options: a program must be there in every block", "[launcher]") {
         {{"-np", "1", "a", ":", "-np", "1"},
          "a program to run is missing beside ':'; 'dlrun --help' shows the usage"},
     });
-}
-
-TEST_CASE("nearest name: a misspelling is found, a different word is not", "[launcher]") {
-    const std::string_view names[] = {"timeout", "np", "wdir"};
-    CHECK(nearest_name("timeuot", names) == "timeout");
-    CHECK(nearest_name("time", names).empty());
-    CHECK(nearest_name("nq", names) == "np");
-    CHECK(nearest_name("xy", names).empty());
-    CHECK(nearest_name("dir", names) == "wdir");
-    CHECK(nearest_name("", names).empty());
 }
 
 }  // namespace dlrt::launcher

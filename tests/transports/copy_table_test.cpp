@@ -112,7 +112,7 @@ TEST_CASE("copy table: every fault is named with its file and place", "[transpor
     CHECK(failure_of(rows("{\"size_bytes_min\": 9}")) == "row 2: field 'one_way' is missing");
     CHECK(
         failure_of(rows("{\"size_byte_min\": 9}")) ==
-        "row 2: unknown field 'size_byte_min'; did you mean 'size_bytes_min'?"
+        "row 2: unknown field 'size_byte_min'; did you mean size_bytes_min?"
     );
 }
 

@@ -45,8 +45,8 @@ class RowReader {
         for (const auto& [name, value] : row_.items()) {
             if (std::ranges::find(field_names, name) != field_names.end()) continue;
             return fail(
-                Errc::argument, "copy table '{}': row {}: unknown field '{}'; did you mean '{}'?",
-                path_, number_, name, nearest_name(name, field_names)
+                Errc::argument, "copy table '{}': row {}: unknown field '{}'; {}", path_, number_,
+                name, did_you_mean(name, field_names)
             );
         }
         Status status = read_number("size_bytes_min", 0, UINT64_MAX, out.size_bytes_min);

@@ -18,14 +18,16 @@ namespace dlrt::shm {
 
 class CopyChoice {
   public:
-    /// Loads a word that the peer writes, and learns from how long it takes, if it has changed.
-    [[nodiscard]] std::uint64_t load_timed(const std::atomic<std::uint64_t>& word) {
+    /// Loads a word that the peer writes, and learns from how long it takes, if it has changed
+    /// since it was `known`: then its line has come from the peer's cache.
+    [[nodiscard]] std::uint64_t load_timed(
+        const std::atomic<std::uint64_t>& word, std::uint64_t known
+    ) {
         const std::uint64_t before = monotonic_ns();
         const std::uint64_t begin = monotonic_ns();
         const std::uint64_t value = word.load(std::memory_order_acquire);
         const std::uint64_t end = monotonic_ns();
-        if (value != last_value_) learn(std::int64_t(end - begin) - std::int64_t(begin - before));
-        last_value_ = value;
+        if (value != known) learn(std::int64_t(end - begin) - std::int64_t(begin - before));
         return value;
     }
     /// Copies; a release store by this thread publishes the bytes.
@@ -50,7 +52,6 @@ class CopyChoice {
     }
 
     std::int64_t line_ns_ = 0;
-    std::uint64_t last_value_ = 0;
 };
 
 }  // namespace dlrt::shm

@@ -52,7 +52,9 @@ void Outbound::refresh() {
 }
 
 void Outbound::refresh_for_payload() {
-    take_credit(copy_choice.load_timed(record_->credit));
+    // Who tries again and again reads no clock each time, which costs more than the look itself.
+    if (is_waiting_) return refresh();
+    take_credit(copy_choice.load_timed(record_->credit, credit_));
 }
 
 void Outbound::take_credit(std::uint64_t credit) {

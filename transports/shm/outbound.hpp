@@ -56,7 +56,7 @@ class Outbound {
     }
     /// Takes in what the receiver has published.
     void refresh();
-    /// The same before a payload is copied: learns how to copy it.
+    /// The same before a payload is copied: learns how to copy it, but not from retries.
     void refresh_for_payload();
     /// True when the line that was published as the n-th (sent() right after it) has been released.
     [[nodiscard]] bool is_released(std::uint32_t nth) const {

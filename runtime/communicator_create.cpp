@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace dlrt {
 namespace {
@@ -13,12 +16,20 @@ namespace {
 /// The last tag there is; the collectives' own stay below.
 constexpr Tag creation_tag = INT32_MAX;
 
-/// What the members of a new communicator tell each other.
+/// What the members of a new communicator tell each other, before the members that the teller
+/// believes in, where a purpose is to be compared.
 struct Invitation {
     std::uint64_t context = 0;
     std::uint64_t purpose = 0;  ///< The same at all members: a hash of what they believe to create.
+    std::uint64_t error = 0;    ///< An Errc: it won't be, and nothing else here counts.
 };
-static_assert(sizeof(Invitation) == 16);
+static_assert(sizeof(Invitation) == 24);
+
+/// One that has come.
+struct Received {
+    Invitation invitation;
+    std::vector<WorldRank> members;
+};
 
 /// FNV-1a.
 std::uint64_t hash_bytes(std::uint64_t hash, Bytes bytes) {
@@ -40,44 +51,126 @@ struct Channel {
     Tag tag;
 };
 
-/// Binomial tree over the group, rank 0 at the root. 8 ranks: 0 tells 4, 2, 1; 4 tells 6, 5; 2
-/// tells 3; 6 tells 7.
+/// Where one is in the binomial tree over a group, rank 0 at the root. 8 ranks: 0 tells 4, 2, 1; 4
+/// tells 6, 5; 2 tells 3; 6 tells 7.
+std::int32_t parent_of(std::int32_t rank) {
+    return rank & (rank - 1);
+}
+std::vector<WorldRank> children_of(std::span<const WorldRank> members, std::size_t rank) {
+    std::vector<WorldRank> children;
+    const std::size_t reach = rank == 0 ? std::bit_ceil(members.size()) : rank & (~rank + 1);
+    for (std::size_t distance = reach / 2; distance > 0; distance /= 2) {
+        if (rank + distance < members.size()) children.push_back(members[rank + distance]);
+    }
+    return children;
+}
+
+Status tell(
+    const Channel& channel, WorldRank whom, const Invitation& invitation,
+    std::span<const WorldRank> members
+) {
+    std::vector<std::byte> bytes(sizeof invitation + members.size_bytes());
+    std::memcpy(bytes.data(), &invitation, sizeof invitation);
+    if (!members.empty()) {
+        std::memcpy(bytes.data() + sizeof invitation, members.data(), members.size_bytes());
+    }
+    return channel.engine.send(
+        SendMode::standard, {channel.context, whom, channel.tag},
+        {bytes.data(), bytes.size(), &Layout::of(ElementType::byte)}
+    );
+}
+
+Result<Received> hear(const Channel& channel, WorldRank whom) {
+    MessageStatus status;
+    MatchedMessage* const message = channel.engine.mprobe(
+        {channel.context, whom, channel.tag}, status
+    );
+    if (message == nullptr) return status.error;
+    std::vector<std::byte> bytes(status.size_bytes);
+    const Buffer buffer{bytes.data(), bytes.size(), &Layout::of(ElementType::byte)};
+    const Status outcome = channel.engine.mrecv(message, buffer, status);
+    if (!outcome.ok()) return outcome;
+    Received received;
+    if (bytes.size() < sizeof received.invitation) {
+        return fail(Errc::mismatch, "world rank {} creates no communicator here", whom);
+    }
+    std::memcpy(&received.invitation, bytes.data(), sizeof received.invitation);
+    received.members.resize((bytes.size() - sizeof received.invitation) / sizeof(WorldRank));
+    if (!received.members.empty()) {
+        std::memcpy(
+            received.members.data(), bytes.data() + sizeof received.invitation,
+            received.members.size() * sizeof(WorldRank)
+        );
+    }
+    return received;
+}
+
+/// What the parent says, compared with what this rank believes.
+Status check_invitation(
+    const Received& received, std::uint64_t purpose, std::int32_t parent, std::int32_t rank
+) {
+    if (received.invitation.error != 0) {
+        return fail(
+            static_cast<Errc>(received.invitation.error),
+            "rank {} of the new communicator has given it up: another rank that it needs has gone "
+            "or creates a different one",
+            parent
+        );
+    }
+    if (received.invitation.purpose == purpose) return {};
+    return fail(
+        Errc::mismatch,
+        "rank {} of the new communicator and this one (rank {}) create different communicators: "
+        "the members or the text differ",
+        parent, rank
+    );
+}
+
+/// Nobody below waits in vain: neither those whom this rank would have told, nor those whom its
+/// parent counts on it to tell.
+void give_up(
+    const Channel& channel, const Group& group, std::int32_t rank,
+    std::span<const WorldRank> parents_members, Status why
+) {
+    std::vector<WorldRank> told = children_of(group.members(), static_cast<std::size_t>(rank));
+    const auto self = std::ranges::find(parents_members, group.world_rank(rank));
+    if (self != parents_members.end()) {
+        const auto place = static_cast<std::size_t>(self - parents_members.begin());
+        for (const WorldRank child : children_of(parents_members, place)) {
+            if (std::ranges::find(told, child) == told.end()) told.push_back(child);
+        }
+    }
+    const std::string text = last_error_text();
+    for (const WorldRank whom : told) {
+        // One that has gone needs no word.
+        static_cast<void>(tell(channel, whom, {0, 0, static_cast<std::uint64_t>(why.code)}, {}));
+    }
+    static_cast<void>(store_failure(why.code, why.os_error, text));
+}
+
+/// Hands the context down the tree. `invitation` is complete at rank 0; the others learn it.
 Status hand_down(
     const Channel& channel, const Group& group, std::int32_t rank, Invitation& invitation
 ) {
-    const LayoutRef& layout = Layout::of(ElementType::byte);
-    const auto self = static_cast<std::uint32_t>(rank);
-    const auto size = static_cast<std::uint32_t>(group.size());
-    if (self != 0) {
-        const auto parent = static_cast<std::int32_t>(self & (self - 1));
-        Invitation received;
-        MessageStatus status;
-        const Route from{channel.context, group.world_rank(parent), channel.tag};
-        const Status outcome = channel.engine.recv(
-            from, {&received, sizeof received, &layout}, status
-        );
-        if (!outcome.ok()) return outcome;
-        if (received.purpose != invitation.purpose || status.size_bytes != sizeof received) {
-            return fail(
-                Errc::mismatch,
-                "rank {} of the new communicator and this one (rank {}) create different "
-                "communicators: the members or the text differ",
-                parent, rank
-            );
+    if (rank != 0) {
+        const std::int32_t parent = parent_of(rank);
+        Result<Received> received = hear(channel, group.world_rank(parent));
+        Status outcome = received.error();
+        if (received) outcome = check_invitation(*received, invitation.purpose, parent, rank);
+        if (!outcome.ok()) {
+            const auto members = received ? received->members : std::vector<WorldRank>{};
+            give_up(channel, group, rank, members, outcome);
+            return outcome;
         }
-        invitation.context = received.context;
+        invitation.context = received->invitation.context;
     }
-    const std::uint32_t reach = self == 0 ? std::bit_ceil(size) : self & (~self + 1);
-    for (std::uint32_t distance = reach / 2; distance > 0; distance /= 2) {
-        if (self + distance >= size) continue;
-        const WorldRank child = group.world_rank(static_cast<std::int32_t>(self + distance));
-        const Status outcome = channel.engine.send(
-            SendMode::standard, {channel.context, child, channel.tag},
-            {&invitation, sizeof invitation, &layout}
-        );
-        if (!outcome.ok()) return outcome;
+    const auto members = invitation.purpose != 0 ? group.members() : std::span<const WorldRank>{};
+    Status outcome;
+    for (const WorldRank child : children_of(group.members(), static_cast<std::size_t>(rank))) {
+        const Status told = tell(channel, child, invitation, members);
+        if (outcome.ok()) outcome = told;
     }
-    return {};
+    return outcome;
 }
 
 /// REQUIRES: rank is this process's in the group.

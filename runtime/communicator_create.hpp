@@ -5,7 +5,8 @@
 /// tree of the members, in the parent's collective context: log2(members) hops and no global
 /// agreement. Creations on one parent come in the same order on all ranks, and messages between two
 /// ranks keep theirs, so one tag is enough. A member that is told early may send at once: its
-/// messages wait at a member that doesn't know the context yet.
+/// messages wait at a member that doesn't know the context yet. Where two members believe to create
+/// different communicators, or one has gone, those below them in the tree get the error too.
 #pragma once
 
 #include "runtime/base/export.hpp"

@@ -53,27 +53,32 @@ struct Probe {
     MatchKey key;
     Take take;
     MatchedMessage* found = nullptr;
-    bool is_lost = false;
+    Errc error = Errc::ok;
 
     bool look() {
         if (found != nullptr) return true;
         UnexpectedMessage* const message = take == Take::yes ? state->matcher.take_unexpected(key)
                                                              : state->matcher.find_unexpected(key);
         found = static_cast<MatchedMessage*>(message);
-        is_lost = found == nullptr && state->has_departed(key.source);
-        return found != nullptr || is_lost;
+        if (found != nullptr) return true;
+        if (state->has_departed(key.source)) error = Errc::peer_lost;
+        if (state->has_seen_abort()) error = Errc::aborted;
+        return error != Errc::ok;
     }
     static bool is_over(void* probe) { return static_cast<Probe*>(probe)->look(); }
 
     void fill(MessageStatus& status) const {
         if (found != nullptr) status = status_of(*found);
-        if (!is_lost) return;
+        if (error == Errc::ok) return;
         status = {};
-        status.error = fail(
-            Errc::peer_lost,
-            "probe of world rank {}, tag {}: that rank has ended without finalizing", key.source,
-            key.tag
-        );
+        if (error == Errc::peer_lost) {
+            status.error = fail(
+                error, "probe of world rank {}, tag {}: that rank has ended without finalizing",
+                key.source, key.tag
+            );
+        } else {
+            status.error = fail(error, "probe of tag {}: {}", key.tag, errc_description(error));
+        }
     }
 };
 

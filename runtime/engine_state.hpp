@@ -77,6 +77,7 @@ class EngineState final : public Progress {
     [[nodiscard]] bool has_departed(WorldRank rank) const {
         return rank >= 0 && peer_of(rank).has_departed;
     }
+    [[nodiscard]] bool has_seen_abort() const { return has_seen_abort_; }
     /// Messages to others that are not handed over yet.
     [[nodiscard]] bool has_outgoing() const { return active_sends_ != 0 || !backlogged_.empty(); }
 

@@ -84,14 +84,13 @@ Status Core::finalize() {
         return fail(Errc::thread, "finalize while other threads are inside calls of dlrt");
     }
     const Status met = core->state_->meet_all();
+    const std::string reason = met.ok() ? std::string() : last_error_text();
     instance_.store(nullptr, std::memory_order_release);
     phase.store(Phase::after, std::memory_order_relaxed);
     const std::unique_ptr<Core> owned(core);
     owned->state_->leave(met);
     if (met.ok()) return {};
-    const std::string text = fmt::format(
-        "this rank has left, but not all others came: {}", errc_description(met.code)
-    );
+    const std::string text = fmt::format("this rank has left, but not all others came: {}", reason);
     return store_failure(met.code, 0, text);
 }
 

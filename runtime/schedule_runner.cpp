@@ -139,8 +139,17 @@ void ScheduleRunner::check_arrival(std::uint32_t index, const MessageStatus& fou
             coll::name_of(binding_.schedule->collective), step.peer, is_longer ? "more" : "less",
             size_bytes(step), binding_.schedule->shape.rank
         );
+    } else if (found.error.code == Errc::peer_lost) {
+        status_ = fail(
+            Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing",
+            coll::name_of(binding_.schedule->collective), step.peer,
+            channel_.group->world_rank(step.peer)
+        );
     } else if (!found.error.ok()) {
-        status_ = found.error;
+        status_ = fail(
+            found.error.code, "{} with rank {}: {}", coll::name_of(binding_.schedule->collective),
+            step.peer, errc_description(found.error.code)
+        );
     }
 }
 

@@ -14,11 +14,10 @@ std::optional<std::int32_t> first_complete(const RequestList& list) {
     return std::nullopt;
 }
 
-/// Completes every complete request, or only as many as there are places. Returns whether one
-/// failed.
+/// Completes every complete request.
 struct Harvest {
     std::int32_t count = 0;
-    bool has_failure = false;
+    Failures failures;
 };
 Harvest collect_complete(
     const Site& site, const RequestList& list, std::int32_t* indices, dlrt_status* statuses
@@ -28,15 +27,14 @@ Harvest collect_complete(
         if (!list.is_pending(i) || !list.is_live(site, i) || !list.is_complete(i)) continue;
         dlrt_status* status = statuses != nullptr ? statuses + harvest.count : nullptr;
         indices[harvest.count++] = i;
-        if (!list.finish(site, i, status).ok()) harvest.has_failure = true;
+        if (!list.finish(site, i, status).ok()) harvest.failures.add(i);
     }
     return harvest;
 }
 
 Status finish_all(const Site& site, RequestList& list, dlrt_status* statuses) {
-    if (!list.finish_all(site, statuses)) [[likely]]
-        return {};
-    return site.fail(Errc::in_status, "some requests failed");
+    const Failures failures = list.finish_all(site, statuses);
+    return failures.count == 0 ? Status{} : failures.status();
 }
 
 FlightRecorder::Operation record_of(Call call, std::int32_t count) {
@@ -147,8 +145,7 @@ dlrt_err dlrt_waitsome(
     }
     const Harvest harvest = collect_complete(site, list, indices, statuses);
     *completed_count = harvest.count;
-    if (!harvest.has_failure) return DLRT_OK;
-    return to_c(site.fail(Errc::in_status, "some requests failed"));
+    return harvest.failures.count == 0 ? DLRT_OK : to_c(harvest.failures.status());
 }
 
 dlrt_err dlrt_testsome(
@@ -168,8 +165,7 @@ dlrt_err dlrt_testsome(
     if (!first_complete(list)) site.engine().progress();
     const Harvest harvest = collect_complete(site, list, indices, statuses);
     *completed_count = harvest.count;
-    if (!harvest.has_failure) return DLRT_OK;
-    return to_c(site.fail(Errc::in_status, "some requests failed"));
+    return harvest.failures.count == 0 ? DLRT_OK : to_c(harvest.failures.status());
 }
 
 dlrt_err dlrt_waitall(int32_t count, dlrt_request* requests, dlrt_status* statuses) {

@@ -127,8 +127,8 @@ Status RequestList::finish(const Site& site, std::int32_t i, dlrt_status* status
     return finish_request(site, handles_ + i, *requests_[i], status);
 }
 
-bool RequestList::finish_all(const Site& site, dlrt_status* statuses) {
-    bool has_failed = false;
+Failures RequestList::finish_all(const Site& site, dlrt_status* statuses) {
+    Failures failures;
     for (std::int32_t i = 0; i < count_; ++i) {
         dlrt_status* const status = statuses != nullptr ? statuses + i : nullptr;
         Request* const request = requests_[i];
@@ -137,16 +137,16 @@ bool RequestList::finish_all(const Site& site, dlrt_status* statuses) {
             continue;
         }
         if (!request->is_started) [[unlikely]] {
-            has_failed = true;
             static_cast<void>(fail_twice(site, i, status));
+            failures.add(i);
             requests_[i] = nullptr;
             continue;
         }
-        if (!end_round(site, handles_ + i, *request, status).ok()) has_failed = true;
+        if (!end_round(site, handles_ + i, *request, status).ok()) failures.add(i);
         if (request->persistence == Persistence::persistent) requests_[i] = nullptr;
     }
     site.engine().release_all(requests());
-    return has_failed;
+    return failures;
 }
 
 }  // namespace dlrt::api

@@ -83,6 +83,25 @@ Status check_array(const Site& site, std::int32_t count, const void* requests);
 /// Starts all or, on an error of the caller, none.
 dlrt_err start_requests(const char* function, std::span<const dlrt_request> requests);
 
+/// The requests of a list that failed.
+struct Failures {
+    std::int32_t count = 0;
+    std::int32_t first = 0;
+    std::string text;  ///< Of the first one: it names the peer and the cause.
+
+    [[gnu::cold]] void add(std::int32_t i) {
+        if (count++ != 0) return;
+        first = i;
+        text = last_error_text();
+    }
+    /// REQUIRES: count != 0.
+    [[gnu::cold]] [[nodiscard]] Status status() const {
+        return store_failure(
+            Errc::in_status, 0, fmt::format("{} (request {}; {} failed)", text, first, count)
+        );
+    }
+};
+
 /// An array of requests. Up to `inline_count` need no allocation.
 class RequestList {
   public:
@@ -113,9 +132,9 @@ class RequestList {
     /// As finish_request. Errors also: Errc::request when the same handle stood earlier in the
     /// array.
     Status finish(const Site& site, std::int32_t i, dlrt_status* status) const;
-    /// Finishes all that are pending; `statuses` may be null. Returns whether one failed. REQUIRES:
-    /// all are complete.
-    [[nodiscard]] bool finish_all(const Site& site, dlrt_status* statuses);
+    /// Finishes all that are pending; `statuses` may be null. Returns which failed. REQUIRES: all
+    /// are complete.
+    [[nodiscard]] Failures finish_all(const Site& site, dlrt_status* statuses);
 
   private:
     static constexpr std::int32_t inline_count = 64;

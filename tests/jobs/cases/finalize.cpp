@@ -4,8 +4,10 @@
 #include "tests/jobs/api/job.hpp"
 #include "tests/jobs/cases/time_used.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -81,18 +83,38 @@ void at_exit() {
     expect_error(dlrt_finalize(), DLRT_ERR_NOT_INITIALIZED);
 }
 
+/// What the last failure says has this in it.
+void expect_text(const char* part) {
+    expect(std::strstr(dlrt_last_error(), part) != nullptr, part);
+}
+
 /// Rank 0 has left without a word; who waits for it is told.
 void never_but_awaited(int rank) {
     if (rank == 0) std::exit(0);
     int value = 0;
     expect_error(dlrt_recv(&value, 1, DLRT_INT, 0, 1, comm, nullptr), DLRT_ERR_PEER_LOST);
+    expect_text("world rank 0");
+    std::array<dlrt_request, 2> requests{};
+    std::array<dlrt_status, 2> statuses{};
+    expect_ok(dlrt_irecv(&value, 1, DLRT_INT, rank, 1, comm, &requests[0]));
+    expect_ok(dlrt_irecv(&value, 1, DLRT_INT, 0, 1, comm, &requests[1]));
+    expect_ok(dlrt_send(&rank, 1, DLRT_INT, rank, 1, comm));
+    expect_error(dlrt_waitall(2, requests.data(), statuses.data()), DLRT_ERR_IN_STATUS);
+    expect_text("dlrt_waitall: receive from world rank 0");
+    expect_text("(request 1; 1 failed)");
+    expect_equal(statuses[0].error, DLRT_OK);
+    expect_equal(statuses[1].error, DLRT_ERR_PEER_LOST);
     std::exit(1);
 }
 
 /// Rank 0 leaves without finalizing while the others wait for it in finalize.
-void never_but_awaited_in_finalize(int rank) {
+void never_but_awaited_in_finalize(int rank, int size) {
     if (rank == 0) std::exit(0);
-    std::exit(dlrt_finalize() == DLRT_OK ? 0 : 1);
+    expect_error(dlrt_finalize(), DLRT_ERR_PEER_LOST);
+    expect_text("barrier: rank ");
+    expect_text("has ended without finalizing");
+    if (size == 2) expect_text("(world rank 0)");
+    std::exit(1);
 }
 
 void threads_inside(int rank) {
@@ -126,6 +148,6 @@ int main(int argc, char** argv) {
     if (part == "unmatched") unmatched(rank);
     if (part == "at_exit") std::atexit(at_exit);
     if (part == "never_but_awaited") never_but_awaited(rank);
-    if (part == "never_but_awaited_in_finalize") never_but_awaited_in_finalize(rank);
+    if (part == "never_but_awaited_in_finalize") never_but_awaited_in_finalize(rank, size);
     if (part == "threads_inside") threads_inside(rank);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/base/fd.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/wireup/host_segment.hpp"
 #include "tests/support/fake_transport.hpp"
@@ -17,7 +18,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <sys/eventfd.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace dlrt::testing {
@@ -26,6 +29,8 @@ namespace dlrt::testing {
 struct Wiring {
     std::optional<FakeOptions> fake;  ///< None: shm.
     bool allow_cross_memory = true;
+    /// Of the fake: on descriptors of its own, as a network does.
+    bool has_sleep_descriptors = false;
     ThreadMode thread_mode = ThreadMode::single;
     /// False: each process opens its own engine after fork().
     bool is_one_process = true;
@@ -44,10 +49,13 @@ class Cluster {
   public:
     Cluster(std::uint32_t size, Wiring wiring)
         : size_(size), wiring_(std::move(wiring)), segment_(make_segment(size)), fence_(fence()) {
+        if (wiring_.has_sleep_descriptors) make_descriptors();
         if (wiring_.fake) {
-            wiring_.fake->wake = [this](std::uint32_t rank) {
-                static_cast<void>(segment_.doorbell(rank).ring(fence_));
-            };
+            if (!wiring_.has_sleep_descriptors) {
+                wiring_.fake->wake = [this](std::uint32_t rank) {
+                    static_cast<void>(segment_.doorbell(rank).ring(fence_));
+                };
+            }
             network_.emplace(size, *wiring_.fake);
         }
         engines_.resize(size);
@@ -100,6 +108,21 @@ class Cluster {
         if (!made) throw std::runtime_error(last_error_text());
         return std::move(*made);
     }
+    void make_descriptors() {
+        const auto make = [](std::vector<Fd>& into) {
+            into.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+            if (!into.back().is_open()) throw std::runtime_error("no eventfd");
+        };
+        for (std::uint32_t rank = 0; rank < size_; ++rank) {
+            make(doorbells_);
+            make(sleep_descriptors_);
+            wiring_.fake->sleep_descriptors.push_back(sleep_descriptors_.back().get());
+        }
+        segment_.set_wake_descriptor([this](std::uint32_t rank) {
+            const std::uint64_t one = 1;
+            [[maybe_unused]] const ssize_t size = ::write(doorbells_[rank].get(), &one, sizeof one);
+        });
+    }
     static RingFence fence() {
         static const RingFence registered = register_ring_fence();
         return registered;
@@ -127,6 +150,7 @@ class Cluster {
         options.segment = &segment_;
         options.ring_fence = fence_;
         options.wait_budget = wiring_.budget;
+        if (!doorbells_.empty()) options.doorbell_descriptor = doorbells_[rank].get();
         options.endpoints.push_back(loopback::open_endpoint());
         options.endpoints.push_back(open_remote(rank));
         for (std::uint32_t other = 0; other < size_; ++other) {
@@ -143,6 +167,8 @@ class Cluster {
     Wiring wiring_;
     HostSegment segment_;
     RingFence fence_;
+    std::vector<Fd> doorbells_;          ///< By rank; empty without sleep descriptors.
+    std::vector<Fd> sleep_descriptors_;  ///< The same.
     std::optional<FakeNetwork> network_;
     std::vector<std::unique_ptr<Engine>> engines_;
 };

@@ -34,6 +34,23 @@ Route to(WorldRank peer, Tag tag) {
     return {test_context, peer, tag};
 }
 
+/// Over a transport that sleeps on descriptors of its own; every wait goes to the kernel at once.
+Wiring on_descriptors(std::uint64_t seed) {
+    Wiring wiring = over_fake(seed);
+    wiring.fake->busy_percent = 0;
+    wiring.fake->delay_polls_max = 0;
+    wiring.has_sleep_descriptors = true;
+    wiring.budget = {.spin_rounds = 0, .yield_rounds = 0, .shared_yield_ns = 0};
+    return wiring;
+}
+
+/// Until that rank has announced that it sleeps on descriptors.
+void await_sleep(Cluster& cluster, std::uint32_t rank) {
+    const auto& sleeping = cluster.segment().doorbell(rank).sleeping;
+    constexpr auto wanted = static_cast<std::uint32_t>(SleepKind::descriptor);
+    while (sleeping.load(std::memory_order_acquire) != wanted) std::this_thread::yield();
+}
+
 }  // namespace
 
 TEST_CASE("wait budget: a core of one's own is spun on, a shared one never", "[runtime]") {
@@ -185,6 +202,10 @@ TEST_CASE("wait: an abort ends every wait", "[runtime]") {
             return;
         }
         DLRT_DEMAND(engine.recv(to(1, 2), bytes_to_fill(data), status).code == Errc::aborted);
+        engine.probe(to(1, 2), status);
+        DLRT_DEMAND(status.error.code == Errc::aborted);
+        DLRT_DEMAND(engine.mprobe(to(any_source, 2), status) == nullptr);
+        DLRT_DEMAND(status.error.code == Errc::aborted);
     });
 }
 
@@ -207,6 +228,86 @@ TEST_CASE("wait: nothing can be lost between announcing the sleep and sleeping",
             }
         }
     });
+}
+
+TEST_CASE("wait on descriptors: messages of a transport with its own wake a rank", "[runtime]") {
+    Cluster cluster(2, on_descriptors(5));
+    cluster.run([](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> small(8), large(100'000);
+        MessageStatus status;
+        for (int round = 0; round < 500; ++round) {
+            const Route other = to(1 - rank, round);
+            std::vector<std::byte>& data = round % 50 == 0 ? large : small;
+            if (rank == 1) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+            DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+            if (rank == 0) DLRT_DEMAND(engine.recv(other, bytes_to_fill(data), status).ok());
+        }
+    });
+}
+
+TEST_CASE(
+    "wait on descriptors: a sleeping rank costs nothing and wakes for a message", "[runtime]"
+) {
+    Cluster cluster(2, on_descriptors(1));
+    Usage used{};
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        std::vector<std::byte> data(8);
+        MessageStatus status;
+        if (rank == 0) {
+            await_sleep(cluster, 1);
+            // Not to synchronise: this is the time that the other is to wait.
+            std::this_thread::sleep_for(std::chrono::milliseconds(333));
+            DLRT_DEMAND(engine.send(SendMode::standard, to(1, 1), bytes_to_send(data)).ok());
+            return;
+        }
+        const Usage before = usage_of_thread();
+        DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(data), status).ok());
+        const Usage after = usage_of_thread();
+        used = {after.cpu_ms - before.cpu_ms, after.wakeups - before.wakeups};
+    });
+    CHECK(used.cpu_ms < 30);
+    CHECK(used.wakeups < 20);
+}
+
+TEST_CASE(
+    "wait on descriptors: the doorbell's wakes a rank for a death and an abort", "[runtime]"
+) {
+    Cluster cluster(2, on_descriptors(1));
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        if (rank == 0) {
+            await_sleep(cluster, 1);
+            cluster.segment().mark_departed(0);
+            await_sleep(cluster, 1);
+            static_cast<void>(cluster.segment().raise_abort(3, 0, "test"));
+            return;
+        }
+        std::vector<std::byte> data(8);
+        MessageStatus status;
+        DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(data), status).code == Errc::peer_lost);
+        const Route from_any{test_context, any_source, 1};
+        DLRT_DEMAND(engine.recv(from_any, bytes_to_fill(data), status).code == Errc::aborted);
+    });
+}
+
+TEST_CASE(
+    "wait on descriptors: another thread of the rank wakes the one that sleeps", "[runtime]"
+) {
+    Wiring wiring = on_descriptors(1);
+    wiring.thread_mode = ThreadMode::multiple;
+    Cluster cluster(1, wiring);
+    Engine& engine = cluster.engine(0);
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::byte> got(8);
+        std::thread receiver([&] {
+            MessageStatus status;
+            DLRT_DEMAND(engine.recv(to(0, 1), bytes_to_fill(got), status).ok());
+        });
+        await_sleep(cluster, 0);
+        const auto sent = pattern(static_cast<std::uint64_t>(round), 8);
+        REQUIRE(engine.send(SendMode::standard, to(0, 1), bytes_to_send(sent)).ok());
+        receiver.join();
+        REQUIRE(got == sent);
+    }
 }
 
 }  // namespace dlrt

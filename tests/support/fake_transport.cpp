@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,12 @@ struct FakeNetwork::State {
         return rank.polls + random() % (options.delay_polls_max + 1);
     }
     void wake(std::uint32_t rank) const {
+        if (!options.sleep_descriptors.empty()) {
+            const std::uint64_t one = 1;
+            [[maybe_unused]] const ssize_t size = ::write(
+                options.sleep_descriptors.at(rank), &one, sizeof one
+            );
+        }
         if (options.wake) options.wake(rank);
     }
 };
@@ -67,6 +74,9 @@ class FakeEndpoint final : public Endpoint {
         capabilities_.eager_bytes_max = state.options.eager_bytes_max;
         capabilities_.fragment_bytes_max = state.options.fragment_bytes_max;
         capabilities_.can_get = state.options.get != FakeGet::absent;
+        if (!state.options.sleep_descriptors.empty()) {
+            capabilities_.sleep_descriptor = state.options.sleep_descriptors.at(rank);
+        }
     }
 
     [[nodiscard]] std::string_view name() const override { return "fake"; }
@@ -216,6 +226,13 @@ void FakeEndpoint::deliver(Message message, std::uint32_t source, Arrival& out) 
 std::size_t FakeEndpoint::poll(std::span<Arrival> out) {
     std::vector<std::uint32_t> woken;
     std::size_t count = 0;
+    if (capabilities_.sleep_descriptor >= 0) {
+        std::uint64_t rings = 0;
+        // Empty before the look at what it tells of: what comes after that rings again.
+        [[maybe_unused]] const ssize_t size = ::read(
+            capabilities_.sleep_descriptor, &rings, sizeof rings
+        );
+    }
     {
         const std::lock_guard lock(state_.mutex);
         // Whoever looks at a payload for too long sees this instead.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace dlrt::testing {
 
@@ -32,6 +33,9 @@ struct FakeOptions {
     std::uint32_t delay_polls_max = 6;       ///< Polls of the receiver until a message shows.
     std::uint32_t queued_messages_max = 64;  ///< Per ordered pair; more are busy.
     FakeGet get = FakeGet::granted;
+    /// By rank, eventfds that others write when they queue something: ranks sleep on these instead
+    /// of their doorbells. Empty: they don't.
+    std::vector<int> sleep_descriptors;
     /// Called after something was queued for that rank, by the posting thread, with nothing locked.
     std::function<void(std::uint32_t rank)> wake;
 };

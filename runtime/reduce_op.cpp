@@ -6,6 +6,7 @@
 
 #include "runtime/base/check.hpp"
 #include "runtime/half.hpp"
+#include "runtime/half_convert.hpp"
 
 #include <bit>
 #include <cmath>
@@ -256,17 +257,17 @@ Kernel kernel_for(ReduceOp op, ElementType type) {
     return nullptr;
 }
 
-template<NarrowFloat T>
-void widen_loop(const std::byte* source, std::byte* target, std::uint64_t count) {
-#pragma omp simd
-    for (std::uint64_t i = 0; i < count; ++i) store<float>(target, i, widen(load<T>(source, i)));
-}
-
-template<NarrowFloat T>
-void narrow_loop(const std::byte* source, std::byte* target, std::uint64_t count) {
+void widen_bfloats(const std::byte* source, std::byte* target, std::uint64_t count) {
 #pragma omp simd
     for (std::uint64_t i = 0; i < count; ++i) {
-        store<T>(target, i, narrowed<T>(load<float>(source, i)));
+        store<float>(target, i, widen(load<BFloat16>(source, i)));
+    }
+}
+
+void narrow_bfloats(const std::byte* source, std::byte* target, std::uint64_t count) {
+#pragma omp simd
+    for (std::uint64_t i = 0; i < count; ++i) {
+        store<BFloat16>(target, i, narrowed<BFloat16>(load<float>(source, i)));
     }
 }
 
@@ -296,16 +297,16 @@ ElementType accumulation_type(ElementType type) {
 void widen_elements(ElementType narrow, const void* source, void* target, std::uint64_t count) {
     const auto* from = static_cast<const std::byte*>(source);
     auto* to = static_cast<std::byte*>(target);
-    if (narrow == ElementType::float16) return widen_loop<Float16>(from, to, count);
-    if (narrow == ElementType::bfloat16) return widen_loop<BFloat16>(from, to, count);
+    if (narrow == ElementType::float16) return widen_halves(from, to, count);
+    if (narrow == ElementType::bfloat16) return widen_bfloats(from, to, count);
     if (count != 0) std::memmove(to, from, count * element_size_bytes(narrow));
 }
 
 void narrow_elements(ElementType narrow, const void* source, void* target, std::uint64_t count) {
     const auto* from = static_cast<const std::byte*>(source);
     auto* to = static_cast<std::byte*>(target);
-    if (narrow == ElementType::float16) return narrow_loop<Float16>(from, to, count);
-    if (narrow == ElementType::bfloat16) return narrow_loop<BFloat16>(from, to, count);
+    if (narrow == ElementType::float16) return narrow_halves(from, to, count);
+    if (narrow == ElementType::bfloat16) return narrow_bfloats(from, to, count);
     if (count != 0) std::memmove(to, from, count * element_size_bytes(narrow));
 }
 

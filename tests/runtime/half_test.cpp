@@ -2,7 +2,10 @@
 /// The conversions against values worked out from the definition of the formats in double.
 #include "runtime/half.hpp"
 
+#include "runtime/half_convert.hpp"
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -147,6 +150,52 @@ TEST_CASE("half: infinity begins at 65520 and subnormals go down to 2^-24", "[ha
     CHECK(narrowed<Float16>(std::nextafter(0x1p-25F, 1.0F)).bits == 1);
     CHECK(narrowed<BFloat16>(std::numeric_limits<float>::max()).bits == 0x7f80);
     CHECK(narrowed<BFloat16>(1.0F).bits == 0x3f80);
+}
+
+TEST_CASE("half: arrays of any length are converted as single ones are", "[half]") {
+    constexpr std::size_t margin = 3;
+    std::vector<Float16> narrow;
+    std::vector<float> wide;
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+        narrow.push_back({static_cast<std::uint16_t>(bits)});
+        // Each value, its neighbours, and what lies between it and the next one.
+        const float value = widen(narrow.back());
+        const auto next = widen(Float16{static_cast<std::uint16_t>(bits + 1)});
+        for (const float one :
+             {value, std::nextafter(value, 1e9F), std::nextafter(value, -1e9F),
+              value / 2 + next / 2, std::nextafter(value / 2 + next / 2, 1e9F)}) {
+            wide.push_back(one);
+        }
+    }
+    const auto length = GENERATE(as<std::size_t>{}, 0, 1, 7, 8, 9, 31, 65'521, 65'536);
+    const std::size_t first = 65'536 - length;
+    std::vector<float> widened(length + margin, 7);
+    widen_halves(
+        reinterpret_cast<const std::byte*>(narrow.data() + first),
+        reinterpret_cast<std::byte*>(widened.data()), length
+    );
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        const float right = widen(narrow[first + i]);
+        const bool are_nan = std::isnan(right) && std::isnan(widened[i]);
+        if (!are_nan && std::bit_cast<int>(widened[i]) != std::bit_cast<int>(right)) ++wrong;
+    }
+    for (std::size_t i = length; i < length + margin; ++i) wrong += widened[i] == 7 ? 0 : 1;
+    CHECK(wrong == 0);
+
+    const std::size_t count = length * 5;
+    std::vector<Float16> narrowed_all(count + margin, {7});
+    narrow_halves(
+        reinterpret_cast<const std::byte*>(wide.data() + first * 5),
+        reinterpret_cast<std::byte*>(narrowed_all.data()), count
+    );
+    for (std::size_t i = 0; i < count; ++i) {
+        wrong += narrowed_all[i].bits == narrowed<Float16>(wide[first * 5 + i]).bits ? 0 : 1;
+    }
+    for (std::size_t i = count; i < count + margin; ++i) {
+        wrong += narrowed_all[i].bits == 7 ? 0 : 1;
+    }
+    CHECK(wrong == 0);
 }
 
 }  // namespace dlrt

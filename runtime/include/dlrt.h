@@ -454,7 +454,15 @@ DLRT_PUBLIC dlrt_err dlrt_imrecv(
 );
 
 /* ---- Collectives: called by all ranks of the communicator in the same order ---- */
-/* The input of a reduction may be DLRT_IN_PLACE: then it is taken from the output buffer. */
+/*
+ * DLRT_IN_PLACE stands for a rank's own share where that lies in its other buffer already. Input
+ * and output must not overlap otherwise. Where it is allowed: dlrt_reduce     input, at the root;
+ * the root's share is taken from output. dlrt_allreduce  input; the share is taken from output.
+ *   dlrt_gather     input, at the root; its share is output's elements root * count and following.
+ *   dlrt_scatter    output, at the root; its share stays in input, from element root * count on.
+ *   dlrt_allgather  input; the share is output's elements rank * count and following.
+ * Each rank decides for itself: others need not do the same. Anywhere else it is DLRT_ERR_BUFFER.
+ */
 
 #ifdef __cplusplus
 #define DLRT_IN_PLACE (reinterpret_cast<void*>(-1))

@@ -28,6 +28,8 @@ EventLoop::~EventLoop() = default;
 
 void EventLoop::run() {
     impl_->context.run();
+    // A stop counts for one run.
+    impl_->context.restart();
 }
 void EventLoop::stop() {
     impl_->context.stop();

@@ -18,7 +18,7 @@ class EventLoop {
     EventLoop& operator=(const EventLoop&) = delete;
     ~EventLoop();
 
-    /// Until stop() or until nothing is waited for.
+    /// Until stop() or until nothing is waited for; then it may be run again.
     void run();
     void stop();
     /// Runs `handler` once, after all that is due now.

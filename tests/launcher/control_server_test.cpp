@@ -5,6 +5,7 @@
 #include "runtime/wireup/control_socket.hpp"
 
 #include <array>
+#include <chrono>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,9 +15,30 @@
 namespace dlrt::launcher {
 namespace {
 
+void say(const Fd& socket, const ControlMessage& message) {
+    REQUIRE(send_message(socket.get(), message).ok());
+}
+
+Hello hello_of(pid_t pid, bool is_reattach) {
+    return {control_protocol_version, 0, pid, "token", is_reattach};
+}
+
+/// As many messages as keep the server from what comes after them for some rounds of its loop.
+void say_much(const Fd& socket) {
+    for (int i = 0; i < 20; ++i) say(socket, PutAddress{"tcp", {}});
+}
+
+std::string answer_on(const Fd& socket) {
+    const auto received = receive_message(socket.get(), 0);
+    if (!received) return "nothing";
+    if (const auto* refused = std::get_if<Refused>(&received->message)) return refused->reason;
+    if (std::holds_alternative<DoorbellReply>(received->message)) return "doorbell";
+    return std::holds_alternative<Welcome>(received->message) ? "welcome" : "something else";
+}
+
 /// A job of one rank, and the rank's end of its control socket.
 struct Host {
-    asio::io_context loop;
+    EventLoop loop;
     Fd rank_end;
     PreparedJob job;
     ControlServer server;
@@ -42,47 +64,37 @@ struct Host {
             std::move(map),  0, "token", std::move(name), std::move(map_file), std::move(segment),
             std::move(ends), {}};
     }
-    /// What the server does with what has been sent until now.
-    void serve() {
-        loop.restart();
-        while (loop.poll() != 0) {}
+    /// Until the server has said something on this connection.
+    void serve_until_answer_on(const Fd& socket) {
+        DescriptorWatch answer(loop, ::dup(socket.get()));
+        Timer limit(loop);
+        answer.when_readable([this] { loop.stop(); });
+        limit.start(std::chrono::seconds(20), [this] { loop.stop(); });
+        loop.run();
+    }
+    /// Until the server has taken all that was said on this connection, where it is still open.
+    void serve_all_on(const Fd& socket) {
+        say(socket, GetDoorbell{0});
+        serve_until_answer_on(socket);
+        CHECK(answer_on(socket) == "doorbell");
     }
     [[nodiscard]] Fd reattach() const { return *connect_abstract(job.daemon_socket_name); }
 };
-
-void say(const Fd& socket, const ControlMessage& message) {
-    REQUIRE(send_message(socket.get(), message).ok());
-}
-
-Hello hello_of(pid_t pid, bool is_reattach) {
-    return {control_protocol_version, 0, pid, "token", is_reattach};
-}
-
-/// As many messages as keep the server from what comes after them for some rounds of its loop.
-void say_much(const Fd& socket) {
-    for (int i = 0; i < 20; ++i) say(socket, PutAddress{"tcp", {}});
-}
-
-std::string answer_on(const Fd& socket) {
-    const auto received = receive_message(socket.get(), 0);
-    if (!received) return "nothing";
-    if (const auto* refused = std::get_if<Refused>(&received->message)) return refused->reason;
-    return std::holds_alternative<Welcome>(received->message) ? "welcome" : "something else";
-}
 
 }  // namespace
 
 TEST_CASE("control: who comes after a rank was left is let in over whatever way", "[launcher]") {
     Host host;
     say(host.rank_end, hello_of(::getpid(), false));
-    host.serve();
+    host.serve_until_answer_on(host.rank_end);
     REQUIRE(answer_on(host.rank_end) == "welcome");
     say_much(host.rank_end);
     say(host.rank_end, Finalized{});
     const Fd second = host.reattach();
     say(second, hello_of(::getppid(), true));
-    host.serve();
+    host.serve_until_answer_on(second);
     CHECK(answer_on(second) == "welcome");
+    host.serve_all_on(host.rank_end);
     CHECK(host.server.is_claimed(0));
 }
 
@@ -91,16 +103,18 @@ TEST_CASE(
 ) {
     Host host;
     say(host.rank_end, hello_of(::getpid(), false));
-    host.serve();
+    host.serve_until_answer_on(host.rank_end);
+    REQUIRE(answer_on(host.rank_end) == "welcome");
     say_much(host.rank_end);
     say(host.rank_end, Finalized{});
     const Fd second = host.reattach();
     say(second, hello_of(::getpid(), true));
-    host.serve();
+    host.serve_until_answer_on(second);
     CHECK(answer_on(second) == "welcome");
+    host.serve_all_on(host.rank_end);
     CHECK(host.server.is_claimed(0));
     say(second, Finalized{});
-    host.serve();
+    host.serve_all_on(second);
     CHECK_FALSE(host.server.is_claimed(0));
 }
 
@@ -110,16 +124,17 @@ TEST_CASE("control: only the claimant's own farewell gives a rank free", "[launc
     if (dead == 0) ::_exit(0);
     ::waitpid(dead, nullptr, 0);
     say(host.rank_end, hello_of(dead, false));
-    host.serve();
+    host.serve_until_answer_on(host.rank_end);
+    REQUIRE(answer_on(host.rank_end) == "welcome");
     const Fd second = host.reattach();
     say(second, hello_of(::getpid(), true));
-    host.serve();
+    host.serve_until_answer_on(second);
     REQUIRE(answer_on(second) == "welcome");
     say(host.rank_end, Finalized{});
-    host.serve();
+    host.serve_all_on(host.rank_end);
     CHECK(host.server.is_claimed(0));
     say(second, Finalized{});
-    host.serve();
+    host.serve_all_on(second);
     CHECK_FALSE(host.server.is_claimed(0));
 }
 

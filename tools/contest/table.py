@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table for people: worst ratio first, both baselines, the machine's limit beside."""
+LIMITS = {
+    "latency": ("limit_ring_plain", "limit_ring_streaming", "limit_line_hop",
+                "limit_cross_memory"),
+}
+COLUMNS = ("dlrt", "openmpi", "openmpi+tuned", "mpich", "mpich+tuned")
+
+
+def limit_of(samples, test, size):
+    """The best that this machine can do for such a message, where that has been measured."""
+    found = [samples.best(("limits", name, size), "machine")
+             for name in LIMITS.get(test, ()) if ("limits", name, size) in samples.values]
+    return min((value for value in found if value), default=None)
+
+
+def rows_of(samples):
+    """(key, unit, values by column, ratio as installed, ratio as tuned, limit), worst first."""
+    rows = []
+    for key in list(samples.values):
+        if key[0] == "limits":
+            continue
+        values = {label: samples.best(key, label) for label in COLUMNS
+                  if label in samples.values[key]}
+        rows.append((key, samples.units[key], values,
+                     samples.ratio(key, ("openmpi", "mpich")),
+                     samples.ratio(key, ("openmpi+tuned", "mpich+tuned")),
+                     limit_of(samples, key[1], key[2])))
+    return sorted(rows, key=lambda row: -max(row[3] or 0, row[4] or 0))
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 100 else f"{value:.0f}"
+
+
+def text_of(samples):
+    lines = [f"{'entry':<16} {'size':>9} {'unit':>5}"
+             + "".join(f"{label:>14}" for label in COLUMNS)
+             + f"{'limit':>10}{'installed':>11}{'tuned':>8}"]
+    for key, unit, values, installed, tuned, limit in rows_of(samples):
+        name = key[0] if key[0].startswith(key[1]) or key[1] in key[0] else key[1]
+        lines.append(f"{name:<16} {key[2]:>9} {unit:>5}"
+                     + "".join(f"{number(values.get(label)):>14}" for label in COLUMNS)
+                     + f"{number(limit):>10}{number(installed):>11}{number(tuned):>8}")
+    lines.append("")
+    lines.append("Ratios are dlrt to the better peer, best of all rounds; below 1 dlrt is ahead.")
+    limits = [(key, samples.best(key, "machine"), samples.units[key])
+              for key in samples.values if key[0] == "limits"]
+    if limits:
+        lines.append("This machine: " + ", ".join(
+            f"{key[1].removeprefix('limit_')} {key[2]} B {number(value)} {unit}"
+            for key, value, unit in limits if key[1] in (
+                "limit_line_hop", "limit_yield", "limit_futex", "limit_eventfd", "limit_memcpy")))
+    return "\n".join(lines)

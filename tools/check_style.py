@@ -31,7 +31,7 @@ NOT_OURS = re.compile(r"tests/(?:fuzz/corpus|topologies|data)/|docs/.*\.(?:svg|p
 # The checkers and their tests must be able to name what they forbid.
 NAMES_WHAT_IT_FORBIDS = ("tools/check_style.py", "tests/style/check_style_test.py")
 
-URL_HOSTS = ("www.apache.org", "doi.org")
+URL_HOSTS = ("www.apache.org", "doi.org", "www.w3.org")
 
 EVERYWHERE = (
     (r"\b(?:TODO|FIXME|XXX|HACK)\b", "unfinished work is an issue, not a remark"),

@@ -8,7 +8,8 @@ from xml.sax.saxutils import escape
 from table import COLUMNS, limit_of
 
 WIDTH, PANEL, MARGIN = 760, 300, 70
-COLOURS = {"as installed": "#c0392b", "tuned": "#e59866", "dlrt": "#c0392b", "openmpi": "#2c6fbb", "openmpi+tuned": "#8fb8e0",
+COLOURS = {"as installed": "#c0392b", "tuned": "#e59866", "dlrt": "#c0392b",
+           "openmpi": "#2c6fbb", "openmpi+tuned": "#8fb8e0",
            "mpich": "#3a8f4d", "mpich+tuned": "#9fd0aa", "limit": "#777777"}
 
 

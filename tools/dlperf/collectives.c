@@ -6,6 +6,8 @@
 
 #include "tests.h"
 
+static const double batch_budget_us = 200e3;
+
 struct call {
     const char* name;
     bool has_large_input, has_large_output; /* p times the size */
@@ -66,11 +68,12 @@ static void check(const struct call* call, const float* output, size_t count) {
 }
 
 static double best_us(
-    const struct call* call, struct perf_buffer* in, struct perf_buffer* out, size_t count
+    const struct call* call, struct perf_buffer* in, struct perf_buffer* out, int rounds,
+    int batches
 ) {
+    const size_t count = (call->has_large_output ? in : out)->size_bytes / sizeof(float);
     double best = 1e30;
-    const int rounds = perf_rounds(count * 4 * (size_t)msg_size(), 24e6, 2000);
-    for (int batch = 0; batch < perf_options.batch_count; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
         msg_barrier();
         const double start = perf_now_us();
         for (int round = 0; round < rounds; ++round) {
@@ -96,7 +99,12 @@ static void measure(const struct call* call) {
         }
         call->run(input, output, count);
         check(call, output, count);
-        perf_report(call->name, size_bytes, best_us(call, &in, &out, count), "us");
+        const int rounds = perf_agreed_rounds(
+            perf_rounds(size_bytes * size, 24e6, 2000), best_us(call, &in, &out, 3, 1),
+            batch_budget_us
+        );
+        const double value_us = best_us(call, &in, &out, rounds, perf_options.batch_count);
+        perf_report(call->name, size_bytes, value_us, "us");
         perf_free(&in);
         perf_free(&out);
     }
@@ -121,15 +129,19 @@ void perf_scatter(void) {
     measure(&(struct call){"scatter", true, false, run_scatter, scattered_expected, true});
 }
 
-void perf_barrier(void) {
+static double barrier_us(int rounds, int batches) {
     double best = 1e30;
-    const int rounds = 1000;
-    for (int batch = 0; batch < perf_options.batch_count; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
         msg_barrier();
         const double start = perf_now_us();
         for (int round = 0; round < rounds; ++round) msg_barrier();
         const double each = perf_largest((perf_now_us() - start) / rounds);
         if (each < best) best = each;
     }
-    perf_report("barrier", (size_t)msg_size(), best, "us");
+    return best;
+}
+
+void perf_barrier(void) {
+    const int rounds = perf_agreed_rounds(1000, barrier_us(3, 1), 2 * batch_budget_us);
+    perf_report("barrier", (size_t)msg_size(), barrier_us(rounds, perf_options.batch_count), "us");
 }

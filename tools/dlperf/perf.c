@@ -26,6 +26,17 @@ int perf_rounds(size_t size_bytes, double budget_bytes, int most) {
     return rounds > most ? most : rounds < 8 ? 8 : (int)rounds;
 }
 
+int perf_agreed_rounds(int wanted, double trial_us, double budget_us) {
+    int rounds = wanted;
+    if (msg_rank() != 0) {
+        msg_recv(&rounds, sizeof rounds, 0, perf_tag);
+        return rounds;
+    }
+    if (trial_us * wanted > budget_us) rounds = (int)(budget_us / trial_us) + 1;
+    for (int peer = 1; peer < msg_size(); ++peer) msg_send(&rounds, sizeof rounds, peer, perf_tag);
+    return rounds;
+}
+
 void* perf_memory(size_t size_bytes) {
     void* memory = NULL;
     if (posix_memalign(&memory, 4096, size_bytes) != 0) {

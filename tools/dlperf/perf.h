@@ -42,6 +42,11 @@ double perf_now_us(void);
 /* How many rounds make a batch long enough to be measured and not too long for a size. */
 int perf_rounds(size_t size_bytes, double budget_bytes, int most);
 
+/* The rounds that all ranks then do: `wanted`, or as many as rank 0 expects to take `budget_us`
+ * after a trial in which one took `trial_us`. A library that doesn't yield needs milliseconds for a
+ * message where ranks share a cpu. */
+int perf_agreed_rounds(int wanted, double trial_us, double budget_us);
+
 /* Page-aligned memory, written to once; ends the program when there is none. */
 void* perf_memory(size_t size_bytes);
 

@@ -3,15 +3,18 @@
  * window of messages in flight, which the receiver answers with one byte. */
 #include <stdlib.h>
 
+static const double batch_budget_us = 200e3;
+
 #include "tests.h"
 
 /* The first and the last byte are checked in every round. */
 static double half_round_trip_us(
-    struct perf_buffer* out, struct perf_buffer* in, size_t size_bytes, int rounds
+    struct perf_buffer* out, struct perf_buffer* in, int rounds, int batches
 ) {
+    const size_t size_bytes = out->size_bytes;
     const int rank = msg_rank(), peer = 1 - rank;
     double best = 1e30;
-    for (int batch = 0; batch < perf_options.batch_count; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
         msg_barrier();
         const double start = perf_now_us();
         for (int round = 0; round < rounds; ++round) {
@@ -51,8 +54,11 @@ void perf_latency(void) {
     PERF_FOR_SIZES(size_bytes, 2) {
         struct perf_buffer out = perf_buffer(size_bytes), in = perf_buffer(size_bytes);
         validate_exchange(&out, &in, size_bytes);
-        const int rounds = perf_rounds(size_bytes, 24e6, 10000);
-        perf_report("latency", size_bytes, half_round_trip_us(&out, &in, size_bytes, rounds), "us");
+        const double trial_us = 2 * half_round_trip_us(&out, &in, 10, 1);
+        const int wanted = perf_rounds(size_bytes, 24e6, 10000);
+        const int rounds = perf_agreed_rounds(wanted, trial_us, batch_budget_us);
+        const double half_us = half_round_trip_us(&out, &in, rounds, perf_options.batch_count);
+        perf_report("latency", size_bytes, half_us, "us");
         perf_free(&out);
         perf_free(&in);
     }
@@ -61,14 +67,14 @@ void perf_latency(void) {
 enum direction { one_way, both_ways };
 
 /* Microseconds for a message of a window; the peer is the rank half the job away. */
-static double windowed_us(size_t size_bytes, int rounds, enum direction direction) {
+static double windowed_us(size_t size_bytes, int rounds, int batches, enum direction direction) {
     const int rank = msg_rank(), half = msg_size() / 2, window = perf_options.window;
     const bool is_lower = rank < half;
     const int peer = is_lower ? rank + half : rank - half;
     struct perf_buffer out = perf_buffer(size_bytes), in = perf_buffer(size_bytes);
     msg_request* requests = malloc(2 * (size_t)window * sizeof *requests);
     double best = 1e30;
-    for (int batch = 0; batch < perf_options.batch_count; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
         msg_barrier();
         const double start = perf_now_us();
         for (int round = 0; round < rounds; ++round) {
@@ -95,20 +101,23 @@ static double windowed_us(size_t size_bytes, int rounds, enum direction directio
     return best;
 }
 
-static int window_rounds(size_t size_bytes) {
-    return perf_rounds(size_bytes * (size_t)perf_options.window, 200e6, 500);
+static double best_windowed_us(size_t size_bytes, int most, enum direction direction) {
+    const double trial_us = windowed_us(size_bytes, 2, 1, direction) * (double)perf_options.window;
+    const int wanted = perf_rounds(size_bytes * (size_t)perf_options.window, 200e6, most);
+    const int rounds = perf_agreed_rounds(wanted, trial_us, batch_budget_us);
+    return windowed_us(size_bytes, rounds, perf_options.batch_count, direction);
 }
 
 void perf_bandwidth(void) {
     PERF_FOR_SIZES(size_bytes, 2) {
-        const double each = windowed_us(size_bytes, window_rounds(size_bytes), one_way);
+        const double each = best_windowed_us(size_bytes, 500, one_way);
         perf_report("bandwidth", size_bytes, (double)size_bytes / each, "MB/s");
     }
 }
 
 void perf_both_ways(void) {
     PERF_FOR_SIZES(size_bytes, 2) {
-        const double each = windowed_us(size_bytes, window_rounds(size_bytes), both_ways);
+        const double each = best_windowed_us(size_bytes, 500, both_ways);
         perf_report("both_ways", size_bytes, 2 * (double)size_bytes / each, "MB/s");
     }
 }
@@ -116,16 +125,16 @@ void perf_both_ways(void) {
 /* Of all pairs together: rank i and rank i + size/2. */
 void perf_rate(void) {
     const int pairs = msg_size() / 2;
-    const double each = windowed_us(8, 2000 / pairs + 8, one_way);
+    const double each = best_windowed_us(8, 2000 / pairs + 8, one_way);
     perf_report("rate", 8, pairs / each, "M/s");
 }
 
-void perf_ring(void) {
-    const int rank = msg_rank(), size = msg_size(), rounds = 300;
+static double ring_round_us(int rounds, int batches) {
+    const int rank = msg_rank(), size = msg_size();
     const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     uint64_t token = 0, expected = 0;
     double best = 1e30;
-    for (int batch = 0; batch < perf_options.batch_count; ++batch) {
+    for (int batch = 0; batch < batches; ++batch) {
         msg_barrier();
         const double start = perf_now_us();
         for (int round = 0; round < rounds; ++round) {
@@ -136,11 +145,17 @@ void perf_ring(void) {
             ++token;
             msg_send(&token, sizeof token, next, perf_tag);
         }
-        const double hop = (perf_now_us() - start) / rounds / size;
-        if (hop < best) best = hop;
+        const double each = (perf_now_us() - start) / rounds;
+        if (each < best) best = each;
     }
     if (rank == 0 && token != expected) perf_expect((unsigned char*)&token, sizeof token, 0);
-    perf_report("ring", (size_t)size, best, "us");
+    return best;
+}
+
+void perf_ring(void) {
+    const int rounds = perf_agreed_rounds(300, ring_round_us(3, 1), 2 * batch_budget_us);
+    const double hop_us = ring_round_us(rounds, perf_options.batch_count) / msg_size();
+    perf_report("ring", (size_t)msg_size(), hop_us, "us");
 }
 
 /* Nanoseconds for a message when so many receives are posted, each with its own tag; messages come

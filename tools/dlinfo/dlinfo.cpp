@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// dlinfo: what dlrt finds on this host and why it does what it does: cpus, transports, the copy
+/// table in force, settings with their origin, limits that will bite.
+#include "runtime/base/config.hpp"
+#include "runtime/base/error_text.hpp"
+#include "runtime/wireup/message.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
+#include "tools/dlinfo/facts.hpp"
+#include "transports/shm/copy_table.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* usage =
+    "usage: dlinfo [--json] [SECTION]...\n"
+    "Shows what dlrt finds on this host. Sections: cpus, transports, copy-table, settings, "
+    "limits;\nwithout one, all.\n";
+
+struct Section {
+    const char* name;
+    ordered_json (*find)(const dlrt::Settings& settings);
+    void (*print)(const ordered_json& facts);
+};
+
+ordered_json find_cpus(const dlrt::Settings&) {
+    const dlrt::UsableCpus usable = dlrt::find_usable_cpus();
+    return {
+        {"usable", usable.count},
+        {"allowed", usable.cpus},
+        {"is_limited_by_quota", usable.is_quota_limited()}};
+}
+void print_cpus(const ordered_json& facts) {
+    fmt::print(
+        "  {} usable of {} allowed{}\n", facts["usable"].get<int>(), facts["allowed"].size(),
+        facts["is_limited_by_quota"].get<bool>() ? ", limited by a quota: ranks are not bound" : ""
+    );
+}
+
+ordered_json find_transports(const dlrt::Settings& settings) {
+    ordered_json found = ordered_json::array();
+    for (const auto& transport : dlrt::info::find_transports(settings.allow_cross_memory)) {
+        found.push_back(
+            {{"name", transport.name}, {"is_used", transport.is_used}, {"reason", transport.reason}}
+        );
+    }
+    return found;
+}
+void print_transports(const ordered_json& facts) {
+    for (const auto& transport : facts) {
+        fmt::print(
+            "  {:<26} {:<9} {}\n", transport["name"].get<std::string>(),
+            transport["is_used"].get<bool>() ? "used" : "not used",
+            transport["reason"].get<std::string>()
+        );
+    }
+}
+
+ordered_json find_copy_table(const dlrt::Settings& settings) {
+    const std::string& path = settings.copy_table_path;
+    dlrt::shm::CopyTable table = dlrt::shm::builtin_copy_table();
+    ordered_json facts = {
+        {"looked_for", "DLRT_COPY_TABLE"}, {"in_force", path.empty() ? "built in" : path}};
+    if (!path.empty()) {
+        auto read = dlrt::shm::read_copy_table(path);
+        if (!read) {
+            facts["error"] = dlrt::last_error_text();
+            return facts;
+        }
+        table = std::move(*read);
+    }
+    facts["table"] = ordered_json::parse(dlrt::shm::copy_table_text(table));
+    return facts;
+}
+void print_copy_table(const ordered_json& facts) {
+    fmt::print(
+        "  in force: {}; looked for in {}\n", facts["in_force"].get<std::string>(),
+        facts["looked_for"].get<std::string>()
+    );
+    if (facts.contains("error")) {
+        fmt::print("  cannot be used: {}\n", facts["error"].get<std::string>());
+        return;
+    }
+    fmt::print("{}\n", facts["table"].dump(2));
+}
+
+ordered_json find_settings(const dlrt::Settings&) {
+    ordered_json found = ordered_json::array();
+    for (const dlrt::SettingInfo& info : dlrt::setting_table()) {
+        const char* value = std::getenv(std::string(info.name).c_str());
+        found.push_back(
+            {{"name", info.name},
+             {"type", info.type},
+             {"standard", info.standard},
+             {"value", value == nullptr ? std::string(info.standard) : value},
+             {"origin", value == nullptr ? "standard" : "environment"},
+             {"valid", info.valid},
+             {"help", info.help}}
+        );
+    }
+    return found;
+}
+void print_settings(const ordered_json& facts) {
+    for (const auto& setting : facts) {
+        fmt::print(
+            "  {:<20} {:<22} {}\n", setting["name"].get<std::string>(),
+            fmt::format(
+                "{} ({})", setting["value"].get<std::string>(), setting["origin"].get<std::string>()
+            ),
+            setting["help"].get<std::string>()
+        );
+        fmt::print(
+            "  {:<20} {}, valid: {}\n", "", setting["type"].get<std::string>(),
+            setting["valid"].get<std::string>()
+        );
+    }
+}
+
+ordered_json find_limits(const dlrt::Settings&) {
+    ordered_json found = ordered_json::array();
+    for (const auto& limit : dlrt::info::find_limits(dlrt::find_usable_cpus().count)) {
+        found.push_back(
+            {{"name", limit.name},
+             {"value", limit.value},
+             {"meaning", limit.meaning},
+             {"will_bite", limit.will_bite}}
+        );
+    }
+    return found;
+}
+void print_limits(const ordered_json& facts) {
+    for (const auto& limit : facts) {
+        fmt::print(
+            "  {:<14} {:<12} {}{}\n", limit["name"].get<std::string>(),
+            limit["value"].get<std::string>(), limit["meaning"].get<std::string>(),
+            limit["will_bite"].get<bool>() ? " - low" : ""
+        );
+    }
+}
+
+constexpr Section sections[] = {
+    {"cpus", find_cpus, print_cpus},
+    {"transports", find_transports, print_transports},
+    {"copy-table", find_copy_table, print_copy_table},
+    {"settings", find_settings, print_settings},
+    {"limits", find_limits, print_limits},
+};
+
+int refuse(const std::string& line) {
+    fmt::print(stderr, "dlinfo: {}\n", line);
+    return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::set<std::string> wanted;
+    bool is_json = false;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "--help" || word == "-h") {
+            std::fputs(usage, stdout);
+            return 0;
+        }
+        is_json = is_json || word == "--json";
+        if (word == "--json") continue;
+        bool is_known = false;
+        for (const Section& section : sections) is_known = is_known || word == section.name;
+        if (!is_known) {
+            return refuse("'" + word + "' is no section and no option; dlinfo --help lists them");
+        }
+        wanted.insert(word);
+    }
+    const auto settings = dlrt::read_settings(environ, dlrt::environment::all);
+    if (!settings) return refuse(dlrt::last_error_text());
+    ordered_json all;
+    for (const Section& section : sections) {
+        if (!wanted.empty() && !wanted.contains(section.name)) continue;
+        ordered_json facts = section.find(*settings);
+        if (!is_json) {
+            fmt::print("{}:\n", section.name);
+            section.print(facts);
+        }
+        all[section.name] = std::move(facts);
+    }
+    if (is_json) fmt::print("{}\n", all.dump(2));
+    return 0;
+}

@@ -12,6 +12,7 @@
 #include "launcher/process_tree.hpp"
 #include "launcher/start_failure.hpp"
 #include "launcher/status_server.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <chrono>
@@ -28,6 +29,13 @@ namespace {
 constexpr std::chrono::seconds drain_time{1};
 constexpr std::chrono::seconds keeper_kill_time{12};
 constexpr int launcher_fault_status = 125;
+
+/// When a moment of the monotonic clock was, in the world outside.
+std::uint64_t unix_time_of(std::uint64_t monotonic_time_ns) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    return static_cast<std::uint64_t>(now_ns) - (monotonic_ns() - monotonic_time_ns);
+}
 
 class Daemon {
   public:
@@ -211,9 +219,12 @@ void Daemon::on_rank_ended(const KeeperReport& report) {
     const bool is_unfinalized = control_.is_claimed(local_rank);
     // After a failure the job ends anyway; that others then miss this rank is no news.
     if (report.value == 0) control_.give_up_claim(local_rank);
-    send(RankEnded{
-        job_.ends[local_rank].rank, report.pid, report.value,
-        report.time_ns - started_at_ns_[local_rank], is_unfinalized});
+    const std::uint64_t began_ns = started_at_ns_[local_rank];
+    RankEnded end{
+        job_.ends[local_rank].rank, report.pid, report.value, report.time_ns - began_ns,
+        is_unfinalized};
+    end.usage = {unix_time_of(began_ns), report.max_rss_kib, report.user_us, report.system_us};
+    send(end);
     if (ended_count_ == pids_.size()) begin_drain();
 }
 

@@ -42,6 +42,9 @@ class FieldWriter {
     void put(TopologyDetail value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(const std::string& value) { writer_.text(value); }
     void put(const std::vector<std::byte>& value) { writer_.blob(value); }
+    void put(const RankUsage& value) {
+        (*this)(value.started_at_unix_ns, value.max_rss_kib, value.user_us, value.system_us);
+    }
     void put(const Program& value) {
         (*this)(value.arguments, value.environment, value.working_directory);
     }
@@ -94,6 +97,9 @@ class FieldReader {
     }
     void get(std::string& value) { value = reader_.text(); }
     void get(std::vector<std::byte>& value) { value = reader_.blob(); }
+    void get(RankUsage& value) {
+        (*this)(value.started_at_unix_ns, value.max_rss_kib, value.user_us, value.system_us);
+    }
     void get(Program& value) {
         (*this)(value.arguments, value.environment, value.working_directory);
     }
@@ -126,7 +132,10 @@ void visit_fields(Fields& fields, F& f) {
         fields(f.protocol_version, f.host_name, f.pid, f.cpus, f.usable_cpu_count, f.free_port);
         fields(f.busy_cpus, f.topology);
     } else if constexpr (std::is_same_v<T, StartJob>) {
-        fields(f.token, f.host_index, f.job_map, f.programs, f.stdin_kind, f.stdin_rank);
+        fields(
+            f.token, f.host_index, f.job_map, f.programs, f.program_of_rank, f.stdin_kind,
+            f.stdin_rank
+        );
         fields(f.master_address, f.master_port);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
@@ -137,7 +146,7 @@ void visit_fields(Fields& fields, F& f) {
     } else if constexpr (std::is_same_v<T, OutputWritten>) {
         fields(f.rank, f.size_bytes);
     } else if constexpr (std::is_same_v<T, RankEnded>) {
-        fields(f.rank, f.pid, f.wait_status, f.lifetime_ns, f.is_unfinalized);
+        fields(f.rank, f.pid, f.wait_status, f.lifetime_ns, f.is_unfinalized, f.usage);
     } else if constexpr (std::is_same_v<T, RankAborted>) {
         fields(f.rank, f.pid, f.code, f.text);
     } else if constexpr (std::is_same_v<T, Terminate>) {

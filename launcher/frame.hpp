@@ -44,7 +44,7 @@ struct HostFacts {
     friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 
-/// What one `:` block of the command line runs.
+/// A command line that ranks run, and what it finds around it.
 struct Program {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;  ///< NAME=value; without what a rank's number decides.
@@ -57,7 +57,8 @@ struct StartJob {
     std::string token;
     std::uint32_t host_index = 0;
     std::vector<std::byte> job_map;  ///< encode_job_map().
-    std::vector<Program> programs;   ///< By block.
+    std::vector<Program> programs;
+    std::vector<std::uint32_t> program_of_rank;  ///< By world rank: which of the programs it runs.
     StdinKind stdin_kind = StdinKind::none;
     std::uint32_t stdin_rank = 0;
     std::string master_address;  ///< Of rank 0's host, for programs that want one; empty: as
@@ -94,6 +95,15 @@ struct OutputWritten {
     friend bool operator==(const OutputWritten&, const OutputWritten&) = default;
 };
 
+/// What a rank's process has used of the host. It and those of its children that it waited for.
+struct RankUsage {
+    std::uint64_t started_at_unix_ns = 0;
+    std::uint64_t max_rss_kib = 0;
+    std::uint64_t user_us = 0;
+    std::uint64_t system_us = 0;
+    friend bool operator==(const RankUsage&, const RankUsage&) = default;
+};
+
 /// Daemon → head: a rank's process has ended.
 struct RankEnded {
     std::uint32_t rank = 0;
@@ -101,6 +111,7 @@ struct RankEnded {
     std::int32_t wait_status = 0;  ///< As waitpid() reports it.
     std::uint64_t lifetime_ns = 0;
     bool is_unfinalized = false;  ///< It had initialised dlrt and never finalized.
+    RankUsage usage = {};
     friend bool operator==(const RankEnded&, const RankEnded&) = default;
 };
 

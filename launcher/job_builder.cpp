@@ -3,6 +3,8 @@
 
 #include "launcher/placement.hpp"
 #include "launcher/rank_environment.hpp"
+#include "launcher/rank_programs.hpp"
+#include "launcher/setting_check.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
@@ -33,13 +35,24 @@ Result<Program> build_program(
     if (!folder) return folder.error();
     Program program;
     program.arguments = block.arguments;
-    program.environment = program_environment(context.environment, block.environment_edits);
+    program.environment = program_environment(
+        context.environment, block.environment_base, block.environment_edits
+    );
+    if (!block.prefix.empty()) {
+        const bool is_absolute = block.prefix.starts_with('/');
+        add_prefix(
+            program.environment, is_absolute
+                                     ? block.prefix
+                                     : fmt::format("{}/{}", context.working_directory, block.prefix)
+        );
+    }
     program.working_directory = std::move(*folder);
-    if (!block.working_directory.empty()) {
-        std::erase_if(program.environment, [](const std::string& entry) {
-            return entry.starts_with("PWD=");
-        });
-        program.environment.push_back("PWD=" + program.working_directory);
+    if (block.environment_base != EnvironmentBase::none) {
+        // The caller's own word for the current folder may go through links, as the user knows it.
+        const std::string_view known = find_variable(context.environment, "PWD");
+        const bool is_known = block.working_directory.empty() && !known.empty();
+        const std::string folder_name(is_known ? known : program.working_directory);
+        set_variable(program.environment, "PWD", folder_name);
     }
     return program;
 }
@@ -49,15 +62,27 @@ void warn_of_missing_variables(
 ) {
     for (const EnvironmentEdit& edit : block.environment_edits) {
         if (edit.kind != EnvironmentEdit::Kind::forward) continue;
-        const bool is_there = std::ranges::any_of(context.environment, [&](std::string_view entry) {
-            return entry.substr(0, entry.find('=')) == edit.name;
-        });
-        if (!is_there) {
-            warnings.push_back(
-                fmt::format("-x: {} is not set here, so it isn't passed on", edit.name)
-            );
-        }
+        if (has_match(context.environment, edit.name)) continue;
+        warnings.push_back(fmt::format("-x: {} is not set here, so it isn't passed on", edit.name));
     }
+}
+
+/// Ranks that options name beside those that run wrapped programs.
+Status check_named_ranks(const Options& options, std::uint32_t size) {
+    const StdinChoice& input = options.stdin_choice;
+    if (input.kind != StdinChoice::Kind::none && input.rank >= size) {
+        return fail(
+            Errc::argument, "--stdin: the job has no such rank; valid are 0 to {}", size - 1
+        );
+    }
+    const std::optional<RankSet>& shown = options.output.shown_ranks;
+    if (shown && shown->last() >= size) {
+        return fail(
+            Errc::argument, "--show: the job has no rank {}; valid are 0 to {}", shown->last(),
+            size - 1
+        );
+    }
+    return {};
 }
 
 }  // namespace
@@ -67,19 +92,17 @@ Result<BuiltJob> build_job(
 ) {
     BuiltJob job;
     const std::uint32_t size = options.rank_count().value_or(facts.usable_cpu_count);
-    const StdinChoice& input = options.stdin_choice;
-    if (input.kind != StdinChoice::Kind::none && input.rank >= size) {
-        return fail(
-            Errc::argument, "--stdin: the job has no such rank; valid are 0 to {}", size - 1
-        );
-    }
+    if (const Status status = check_named_ranks(options, size); !status.ok()) return status;
     std::vector<std::uint32_t> block_sizes;
+    std::vector<Program> programs;
     for (const Block& block : options.blocks) {
         block_sizes.push_back(block.rank_count.value_or(size));
         Result<Program> program = build_program(block, context, facts.host_name);
         if (!program) return program.error();
-        job.start.programs.push_back(std::move(*program));
         warn_of_missing_variables(block, context, job.warnings);
+        const Status status = check_settings(program->environment, job.warnings);
+        if (!status.ok()) return status;
+        programs.push_back(std::move(*program));
     }
     if (size > facts.usable_cpu_count) {
         job.warnings.push_back(fmt::format(
@@ -89,10 +112,14 @@ Result<BuiltJob> build_job(
     }
     const HostOffer offer{facts.host_name, facts.cpus, facts.usable_cpu_count, size};
     job.map = place_ranks(context.job_id, std::span(&offer, 1), block_sizes);
+    Result<RankPrograms> wrapped = wrap_programs(options.blocks, programs, job.map);
+    if (!wrapped) return wrapped.error();
+    job.start.programs = std::move(wrapped->programs);
+    job.start.program_of_rank = std::move(wrapped->program_of_rank);
     job.start.token = context.token;
     job.start.job_map = encode_job_map(job.map);
     job.start.stdin_kind = context.stdin_kind;
-    job.start.stdin_rank = input.rank;
+    job.start.stdin_rank = options.stdin_choice.rank;
     job.start.master_address = "127.0.0.1";
     job.start.master_port = facts.free_port;
     return job;

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -30,6 +31,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
     for (std::string& string : strings) pointers.push_back(string.data());
     return pointers;
+}
+
+std::uint64_t microseconds_of(const timeval& time) {
+    constexpr std::uint64_t us_per_s = 1'000'000;
+    return static_cast<std::uint64_t>(time.tv_sec) * us_per_s +
+           static_cast<std::uint64_t>(time.tv_usec);
 }
 
 class KeeperProcess {
@@ -151,12 +158,17 @@ void KeeperProcess::start_next() {
 bool KeeperProcess::reap() {
     int wait_status = 0;
     pid_t pid = 0;
-    while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
+    rusage usage = {};
+    while ((pid = ::wait4(-1, &wait_status, WNOHANG, &usage)) > 0) {
         const auto found = std::ranges::find(pids_, pid);
         if (found == pids_.end()) continue;
         *found = 0;
         const auto local_rank = static_cast<std::uint32_t>(found - pids_.begin());
-        report({KeeperReport::Kind::ended, local_rank, pid, wait_status});
+        KeeperReport end{KeeperReport::Kind::ended, local_rank, pid, wait_status};
+        end.max_rss_kib = static_cast<std::uint64_t>(usage.ru_maxrss);
+        end.user_us = microseconds_of(usage.ru_utime);
+        end.system_us = microseconds_of(usage.ru_stime);
+        report(end);
     }
     return pid == 0;
 }

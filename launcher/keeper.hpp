@@ -31,6 +31,10 @@ struct KeeperReport {
     std::uint32_t stage = 0;
     std::uint32_t reserved = 0;
     std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the event.
+    // Of one that ended, as wait4() reported it.
+    std::uint64_t max_rss_kib = 0;
+    std::uint64_t user_us = 0;
+    std::uint64_t system_us = 0;
 };
 
 /// Daemon → keeper, one datagram.

@@ -191,6 +191,7 @@ Status Preparer::add_rank(
     if (!control) return control.error();
     RankEnds& end = ends.emplace_back();
     end.rank = rank;
+    end.program_index = job_.program_of_rank[rank];
     end.output = std::move(output->daemon_side);
     end.error_output = std::move(error_output->daemon_side);
     end.control = std::move(control->daemon_side);
@@ -200,7 +201,7 @@ Status Preparer::add_rank(
     end.error_pipe = inode_of(end.error_output);
     RankPlan& plan = plan_.ranks.emplace_back();
     plan.rank = rank;
-    plan.program_index = map_.ranks[rank].block_index;
+    plan.program_index = job_.program_of_rank[rank];
     plan.identity = identity_of(rank, local_size);
     plan.cpus = map_.ranks[rank].cpus;
     plan.output = std::move(output->rank_side);
@@ -239,6 +240,13 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     Result<JobMap> map = decode_job_map(job.job_map);
     if (!map || job.host_index >= map->hosts.size()) return failure_of("?");
     const std::string host_name = map->hosts[job.host_index].name;
+    const bool has_programs = job.program_of_rank.size() == map->size() &&
+                              std::ranges::all_of(job.program_of_rank, [&](std::uint32_t index) {
+                                  return index < job.programs.size();
+                              });
+    if (!has_programs) {
+        return HostFailed{launcher_fault_status, "the head names no program for some rank"};
+    }
     const std::vector<std::uint32_t> world_ranks = map->ranks_on_host(job.host_index);
     LaunchPlan plan;
     plan.defaults = defaults;

@@ -20,7 +20,7 @@
 
 namespace dlrt::launcher {
 
-/// One block's program, ready to be executed.
+/// A program, ready to be executed.
 struct PreparedProgram {
     std::string path;
     std::string name;  ///< As the user wrote it.
@@ -56,6 +56,7 @@ struct LaunchPlan {
 /// The daemon's side of one rank.
 struct RankEnds {
     std::uint32_t rank = 0;
+    std::size_t program_index = 0;  ///< Of LaunchPlan::programs.
     Fd output;
     Fd error_output;
     Fd control;

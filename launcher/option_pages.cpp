@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/option_pages.hpp"
 
-#include "launcher/option_table.hpp"
 #include "runtime/base/config.hpp"
 
 #include <array>
@@ -14,12 +13,7 @@ namespace {
 constexpr std::size_t help_column = 30;
 constexpr std::size_t line_columns = 79;
 
-struct GroupTitle {
-    OptionGroup group;
-    std::string_view title;
-};
-
-constexpr std::array<GroupTitle, 7> groups = {{
+constexpr std::array<OptionGroupTitle, 7> groups = {{
     {OptionGroup::size, "How many, where, of what"},
     {OptionGroup::environment, "What each program finds (for the program that follows)"},
     {OptionGroup::placement, "Which rank where"},
@@ -73,6 +67,10 @@ void append_entry(std::string& text, std::string_view names, std::string_view he
 
 }  // namespace
 
+std::span<const OptionGroupTitle> option_group_titles() {
+    return groups;
+}
+
 std::string help_text() {
     std::string text =
         "usage: dlrun [option]... program [argument]... [: [option]... program [argument]...]...\n"
@@ -80,7 +78,7 @@ std::string help_text() {
         "       dlrun --status [JOB]\n"
         "Starts the ranks of a parallel program on this host and stays until all of\n"
         "them are gone.\n";
-    for (const GroupTitle& group : groups) {
+    for (const OptionGroupTitle& group : groups) {
         text += fmt::format("\n{}:\n", group.title);
         for (const OptionRule& rule : option_rules()) {
             if (rule.group != group.group) continue;

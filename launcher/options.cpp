@@ -250,6 +250,7 @@ Result<Options> parse_options(std::span<const std::string> words) {
     ParseState state;
     if (const Status status = parse_blocks(state, words); !status.ok()) return status;
     if (const Status status = check_options(state); !status.ok()) return status;
+    state.options.words.assign(words.begin(), words.end());
     return std::move(state.options);
 }
 

@@ -149,6 +149,7 @@ struct Options {
         show_version,
     };
     Action action = Action::run;
+    std::vector<std::string> words;  ///< All of the command line but the program's name, as given.
     std::vector<Block> blocks;
 
     HostChoice hosts;

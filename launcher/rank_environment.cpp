@@ -4,36 +4,32 @@
 #include "runtime/wireup/message.hpp"
 
 #include <algorithm>
+#include <fnmatch.h>
 
 #include <fmt/format.h>
 
 namespace dlrt::launcher {
 namespace {
 
-constexpr std::string_view own_names[] = {
-    environment::job_id,        environment::rank,        environment::size,
-    environment::local_rank,    environment::local_size,  environment::host_index,
-    environment::host_count,    environment::descriptors, environment::token,
-    environment::daemon_socket, "DLRT_OVERSUBSCRIBED",
-};
+/// As torchrun sets them; a group is what one agent of its starts, here a host.
 constexpr std::string_view torch_rank_names[] = {
-    "RANK",
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "LOCAL_WORLD_SIZE",
+    "RANK", "LOCAL_RANK", "GROUP_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE",
 };
 constexpr std::string_view torch_master_names[] = {"MASTER_ADDR", "MASTER_PORT"};
+constexpr std::string_view session_names[] = {
+    "DISPLAY", "HOSTNAME", "PWD", "TMPDIR", "DLRT_HOSTFILE",
+};
 constexpr std::string_view foreign_prefixes[] = {
-    "PMI_", "PMIX_", "OMPI_", "HYDRA_", "HYDI_", "MPI_LOCAL", "MPIR_", "PRTE_", "SSH_",
+    "PMI_",  "PMIX_", "OMPI_", "HYDRA_", "HYDI_",         "MPI_LOCAL",  "MPIR_",
+    "PRTE_", "SSH_",  "XDG_",  "DBUS_",  "TORCHELASTIC_", "DLRT_TEST_",
 };
 
 std::string_view name_of(std::string_view assignment) {
     return assignment.substr(0, assignment.find('='));
 }
 
-template<std::size_t Count>
-bool is_one_of(std::string_view name, const std::string_view (&names)[Count]) {
-    return std::ranges::find(names, name) != std::end(names);
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
 }
 
 bool is_foreign(std::string_view name) {
@@ -42,14 +38,55 @@ bool is_foreign(std::string_view name) {
     });
 }
 
-void remove(std::vector<std::string>& environment, std::string_view name) {
-    std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
+bool matches(const std::string& entry, const std::string& glob) {
+    return ::fnmatch(glob.c_str(), std::string(name_of(entry)).c_str(), 0) == 0;
+}
+
+std::vector<std::string> base_environment(
+    std::span<const std::string> caller, EnvironmentBase base
+) {
+    const bool is_nested = !find_variable(caller, environment::job_id).empty();
+    std::vector<std::string> result;
+    if (base == EnvironmentBase::none) return result;
+    for (const std::string& entry : caller) {
+        const std::string_view name = name_of(entry);
+        if (is_reserved_variable(name)) continue;
+        const bool is_usual = !is_foreign(name) && !is_one_of(name, session_names) &&
+                              !(is_nested && is_one_of(name, torch_master_names));
+        if (is_usual || base == EnvironmentBase::all) result.push_back(entry);
+    }
+    return result;
+}
+
+void apply_edit(
+    std::vector<std::string>& result, std::span<const std::string> caller,
+    const EnvironmentEdit& edit
+) {
+    if (edit.kind == EnvironmentEdit::Kind::assign) {
+        return set_variable(result, edit.name, edit.value);
+    }
+    if (edit.kind == EnvironmentEdit::Kind::forward && !has_match(caller, edit.name)) return;
+    std::erase_if(result, [&](const std::string& entry) { return matches(entry, edit.name); });
+    if (edit.kind == EnvironmentEdit::Kind::unset) return;
+    for (const std::string& entry : caller) {
+        if (matches(entry, edit.name) && !is_reserved_variable(name_of(entry))) {
+            result.push_back(entry);
+        }
+    }
+}
+
+void add_first_folder(
+    std::vector<std::string>& environment, std::string_view name, const std::string& folder
+) {
+    const std::string_view rest = find_variable(environment, name);
+    const std::string value = rest.empty() ? folder : fmt::format("{}:{}", folder, rest);
+    set_variable(environment, name, value);
 }
 
 }  // namespace
 
 bool is_reserved_variable(std::string_view name) {
-    return is_one_of(name, own_names) || is_one_of(name, torch_rank_names);
+    return is_one_of(name, environment::all) || is_one_of(name, torch_rank_names);
 }
 
 std::string_view find_variable(std::span<const std::string> environment, std::string_view name) {
@@ -61,34 +98,35 @@ std::string_view find_variable(std::span<const std::string> environment, std::st
     return {};
 }
 
-std::vector<std::string> program_environment(
-    std::span<const std::string> caller, std::span<const EnvironmentEdit> edits
+bool has_match(std::span<const std::string> environment, const std::string& glob) {
+    return std::ranges::any_of(environment, [&](const std::string& entry) {
+        return matches(entry, glob);
+    });
+}
+
+void set_variable(
+    std::vector<std::string>& environment, std::string_view name, std::string_view value
 ) {
-    const bool is_nested = !find_variable(caller, environment::job_id).empty();
-    std::vector<std::string> result;
-    for (const std::string& entry : caller) {
-        const std::string_view name = name_of(entry);
-        if (is_reserved_variable(name) || is_foreign(name)) continue;
-        if (is_nested && is_one_of(name, torch_master_names)) continue;
-        result.push_back(entry);
-    }
-    for (const EnvironmentEdit& edit : edits) {
-        if (edit.kind == EnvironmentEdit::Kind::forward) {
-            const auto is_it = [&](const std::string& entry) {
-                return name_of(entry) == edit.name;
-            };
-            const auto found = std::ranges::find_if(caller, is_it);
-            if (found == caller.end()) continue;
-            remove(result, edit.name);
-            result.push_back(*found);
-            continue;
-        }
-        remove(result, edit.name);
-        if (edit.kind == EnvironmentEdit::Kind::assign) {
-            result.push_back(fmt::format("{}={}", edit.name, edit.value));
-        }
-    }
+    std::string assignment = fmt::format("{}={}", name, value);
+    std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
+    environment.push_back(std::move(assignment));
+}
+
+std::vector<std::string> program_environment(
+    std::span<const std::string> caller, EnvironmentBase base,
+    std::span<const EnvironmentEdit> edits
+) {
+    std::vector<std::string> result = base_environment(caller, base);
+    for (const EnvironmentEdit& edit : edits) apply_edit(result, caller, edit);
     return result;
+}
+
+void add_prefix(std::vector<std::string>& environment, std::string_view folder) {
+    std::string programs = fmt::format("{}/bin", folder);
+    // An empty PATH means the usual folders, which must not vanish behind the new one.
+    if (find_variable(environment, "PATH").empty()) programs += ":/usr/local/bin:/usr/bin:/bin";
+    add_first_folder(environment, "PATH", programs);
+    add_first_folder(environment, "LD_LIBRARY_PATH", fmt::format("{}/lib", folder));
 }
 
 std::vector<std::string> identity_environment(const RankIdentity& identity) {
@@ -106,10 +144,14 @@ std::vector<std::string> identity_environment(const RankIdentity& identity) {
         fmt::format("{}={}", environment::daemon_socket, identity.daemon_socket),
         fmt::format("RANK={}", identity.rank),
         fmt::format("LOCAL_RANK={}", identity.local_rank),
+        fmt::format("GROUP_RANK={}", identity.host_index),
         fmt::format("WORLD_SIZE={}", identity.size),
         fmt::format("LOCAL_WORLD_SIZE={}", identity.local_size),
+        fmt::format("GROUP_WORLD_SIZE={}", identity.host_count),
     };
-    if (identity.is_oversubscribed) result.emplace_back("DLRT_OVERSUBSCRIBED=1");
+    if (identity.is_oversubscribed) {
+        result.push_back(fmt::format("{}=1", environment::oversubscribed));
+    }
     return result;
 }
 

@@ -16,10 +16,21 @@ namespace dlrt::launcher {
 /// Set for each rank by the daemon; no option may set them.
 [[nodiscard]] bool is_reserved_variable(std::string_view name);
 
-/// The caller's variables that ranks get: all but the identity of a surrounding job (ours, of other
-/// launchers, and of torch when the caller is a rank itself) and SSH_*; then the edits, in order.
+/// The caller's variables that a block's ranks get, after the edits, in order.
+///
+/// The usual base leaves out what belongs to the caller's session and host (SSH_*, DISPLAY,
+/// HOSTNAME, PWD, TMPDIR, XDG_*, DBUS_*), to other launchers, to a surrounding job (ours, and
+/// torch's when the caller is a rank itself) and to dlrun alone (DLRT_HOSTFILE).
 [[nodiscard]] std::vector<std::string> program_environment(
-    std::span<const std::string> caller, std::span<const EnvironmentEdit> edits
+    std::span<const std::string> caller, EnvironmentBase base,
+    std::span<const EnvironmentEdit> edits
+);
+
+/// PATH begins with folder/bin, LD_LIBRARY_PATH with folder/lib.
+void add_prefix(std::vector<std::string>& environment, std::string_view folder);
+
+void set_variable(
+    std::vector<std::string>& environment, std::string_view name, std::string_view value
 );
 
 /// What names a rank to itself.
@@ -44,5 +55,8 @@ struct RankIdentity {
 [[nodiscard]] std::string_view find_variable(
     std::span<const std::string> environment, std::string_view name
 );
+
+/// Whether a variable of that name, or one that the glob matches, is there.
+[[nodiscard]] bool has_match(std::span<const std::string> environment, const std::string& glob);
 
 }  // namespace dlrt::launcher

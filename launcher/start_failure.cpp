@@ -12,7 +12,7 @@ namespace dlrt::launcher {
 
 HostFailed start_failure(const PreparedJob& job, const KeeperReport& report) {
     const std::uint32_t rank = job.ends[report.local_rank].rank;
-    const PreparedProgram& program = job.plan.programs[job.map.ranks[rank].block_index];
+    const PreparedProgram& program = job.plan.programs[job.ends[report.local_rank].program_index];
     int exit_status = 125;
     std::string what = fmt::format("rank {} could not be started", rank);
     switch (static_cast<StartStage>(report.stage)) {

@@ -35,6 +35,7 @@ std::vector<Frame> one_of_each() {
     job.host_index = 2;
     job.job_map = bytes_of("map");
     job.programs = {{{"a", "b c"}, {"X=1"}, "/tmp"}, {{"d"}, {}, "/"}};
+    job.program_of_rank = {1, 0, 1};
     job.stdin_kind = StdinKind::forwarded;
     job.stdin_rank = 5;
     job.master_address = "127.0.0.1";
@@ -46,7 +47,7 @@ std::vector<Frame> one_of_each() {
         RanksStarted{{1, 2, -3}},
         RankOutput{4, StreamKind::err, bytes_of("line\n")},
         OutputWritten{4, 1ull << 40},
-        RankEnded{1, 99, 139, 12345678901, true},
+        RankEnded{1, 99, 139, 12345678901, true, {1ull << 60, 2, 3, 4}},
         RankAborted{3, 8, -2, "why"},
         Terminate{15, 5000},
         SignalRanks{10},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/setting_check.hpp"
 
-#include "launcher/nearest_name.hpp"
 #include "launcher/rank_environment.hpp"
 #include "runtime/base/config.hpp"
+#include "runtime/base/nearest_name.hpp"
 
 #include <algorithm>
 #include <array>

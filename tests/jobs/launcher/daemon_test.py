@@ -56,10 +56,10 @@ class Daemon(LauncherCase):
                                             f"DLTEST_MARK={self.environment['DLTEST_MARK']}"])
         program += text("/")
         job_id = f"t{os.getpid()}"
+        program_of_rank = struct.pack(f"<I{rank_count}I", rank_count, *[0] * rank_count)
         return (text("token") + struct.pack("<I", 0) + text(job_map(job_id, rank_count))
-                + struct.pack("<I", 1) + program
-                + struct.pack(f"<I{rank_count}I", rank_count, *[0] * rank_count) + b"\0" + struct.pack("<I", 0)
-                + text("") + struct.pack("<I", 0))
+                + struct.pack("<I", 1) + program + program_of_rank + b"\0"
+                + struct.pack("<I", 0) + text("") + struct.pack("<I", 0))
 
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()
@@ -74,7 +74,8 @@ class Daemon(LauncherCase):
         self.assertEqual(kinds.count(RANKS_STARTED), 1)
         lines = sorted(body[9:] for kind, body in said if kind == RANK_OUTPUT)
         self.assertEqual(lines, [b"0\n", b"1\n"])
-        statuses = [struct.unpack_from("<Iii", body)[2] for kind, body in said if kind == RANK_ENDED]
+        ends = [body for kind, body in said if kind == RANK_ENDED]
+        statuses = [struct.unpack_from("<Iii", body)[2] for body in ends]
         self.assertEqual(statuses, [4 << 8] * 2)
         self.assertEqual(daemon.wait(timeout=10), 0)
         self.assert_nobody_left()

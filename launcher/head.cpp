@@ -5,11 +5,14 @@
 #include "launcher/channel.hpp"
 #include "launcher/job_builder.hpp"
 #include "launcher/job_outcome.hpp"
+#include "launcher/job_report.hpp"
 #include "launcher/job_timers.hpp"
 #include "launcher/job_verdict.hpp"
 #include "launcher/local_daemon.hpp"
 #include "launcher/lost_daemon.hpp"
 #include "launcher/output_path.hpp"
+#include "launcher/progress.hpp"
+#include "launcher/rank_programs.hpp"
 #include "launcher/terminal_input.hpp"
 #include "launcher/topology_need.hpp"
 #include "runtime/base/error_text.hpp"
@@ -18,6 +21,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +39,7 @@ class Head {
   public:
     Head(
         const Options& options, CallerContext context, Fd stream, pid_t daemon_pid,
-        const ProcessDefaults& defaults
+        const ProcessDefaults& defaults, std::optional<JobReport> report
     );
     int run();
 
@@ -66,7 +70,7 @@ class Head {
     void end_job(Cause cause, int signal);
     void on_output_failed(int error);
     void finish_if_written();
-    void say(std::string_view line) { output_.add_own_line(fmt::format("dlrun: {}", line)); }
+    void say(std::string_view line);
     std::string host_of(std::uint32_t rank) const;
 
     const Options& options_;
@@ -79,6 +83,8 @@ class Head {
     SignalWatch signals_;
     JobTimers timers_;
     Timer last_output_timer_;
+    std::optional<JobReport> report_;
+    Progress progress_;
     JobMap map_;
     std::string daemon_host_ = "?";
     JobVerdict verdict_;
@@ -90,7 +96,7 @@ class Head {
 
 Head::Head(
     const Options& options, CallerContext context, Fd stream, pid_t daemon_pid,
-    const ProcessDefaults& defaults
+    const ProcessDefaults& defaults, std::optional<JobReport> report
 )
     : options_(options),
       context_(std::move(context)),
@@ -115,12 +121,25 @@ Head::Head(
       ),
       signals_(loop_),
       timers_(loop_, options, {[this] { on_timeout(); }}),
-      last_output_timer_(loop_) {
+      last_output_timer_(loop_),
+      report_(std::move(report)),
+      progress_(
+          loop_, Progress::form_for(options.shows_progress),
+          {[this](std::string_view line) { say(line); },
+           [](std::string_view text) {
+               static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
+           }}
+      ) {
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2}) {
         signals_.add(signal);
     }
     if (!defaults.ignores_hangup) signals_.add(SIGHUP);
     wait_for_signals();
+}
+
+void Head::say(std::string_view line) {
+    progress_.make_way();
+    output_.add_own_line(fmt::format("dlrun: {}", line));
 }
 
 int Head::run() {
@@ -129,6 +148,7 @@ int Head::run() {
 }
 
 void Head::take(RankOutput&& output) {
+    progress_.make_way();
     output_.add(output.rank, output.stream, output.bytes);
 }
 
@@ -157,7 +177,9 @@ void Head::take(RanksSuspended&&) {
     ::raise(SIGSTOP);
 }
 
-void Head::take(RanksStarted&&) {
+void Head::take(RanksStarted&& started) {
+    if (report_) report_->note_started(started, 0);
+    progress_.note_started(static_cast<std::uint32_t>(started.pids.size()));
     verdict_.note_all_started();
 }
 
@@ -184,6 +206,7 @@ void Head::take(HostFacts&& facts) {
     }
     map_ = std::move(job->map);
     verdict_.set_rank_count(map_.size());
+    if (report_) report_->note_job(map_);
     for (const std::string& warning : job->warnings) say("warning: " + warning);
     if (options_.is_verbose) {
         say(fmt::format(
@@ -192,6 +215,7 @@ void Head::take(HostFacts&& facts) {
             facts.usable_cpu_count == 1 ? "" : "s",
             options_.rank_count() ? "" : " (no -np: one rank for each)"
         ));
+        for (const std::string& line : program_lines(map_, job->start)) say(line);
     }
     has_started_ = true;
     daemon_.send(job->start);
@@ -199,6 +223,7 @@ void Head::take(HostFacts&& facts) {
         daemon_.send(StdinBytes{});
     }
     timers_.start();
+    progress_.start(map_.size());
 }
 
 void Head::on_timeout() {
@@ -208,6 +233,8 @@ void Head::on_timeout() {
 }
 
 void Head::take(RankEnded&& end) {
+    if (report_) report_->note_ended(end);
+    progress_.note_ended();
     verdict_.note_rank_ended();
     if (end.is_unfinalized && end.wait_status == 0) verdict_.note_unfinalized(end.rank);
     Cause cause = cause_of_wait_status(end.wait_status);
@@ -289,6 +316,12 @@ void Head::on_job_ended() {
     if (std::exchange(has_ended_, true)) return;
     timers_.cancel();
     terminal_.stop();
+    progress_.stop();
+    if (report_ && !report_->write(verdict_.cause()).ok()) {
+        verdict_.set_cause(
+            make_cause(CauseKind::host_failed, launcher_fault_status, last_error_text())
+        );
+    }
     for (const std::string& line : verdict_.lines()) say(line);
     output_.end();
     if (verdict_.is_failed()) {
@@ -307,31 +340,51 @@ std::string Head::host_of(std::uint32_t rank) const {
     return map_.hosts[map_.ranks[rank].host_index].name;
 }
 
+/// What went wrong last, before there is a job.
+int refuse(std::optional<JobReport> report) {
+    print_own_line(last_error_text());
+    if (report) {
+        const Cause cause = make_cause(
+            CauseKind::host_failed, launcher_fault_status, std::string(last_error_text())
+        );
+        if (!report->write(cause).ok()) print_own_line(last_error_text());
+    }
+    return launcher_fault_status;
+}
+
 }  // namespace
 
 void print_own_line(std::string_view line) {
-    const std::string text = fmt::format("dlrun: {}\n", line);
+    std::string text = "dlrun: ";
+    for (const char letter : line) {
+        // What a user's word holds must not make two lines of one.
+        if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') {
+            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+        } else {
+            text += letter;
+        }
+    }
+    text += '\n';
     static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
 }
 
 int run_head(const Options& options, const ProcessDefaults& defaults) {
     ignore_pipe_signal();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    Result<std::optional<JobReport>> report = JobReport::open(options);
+    if (!report) return refuse({});
     Result<CallerContext> context = find_caller_context(options);
-    if (!context) {
-        print_own_line(last_error_text());
-        return launcher_fault_status;
-    }
+    if (!context) return refuse(std::move(*report));
     Result<LocalDaemon> daemon = fork_local_daemon(defaults);
-    if (!daemon) {
-        print_own_line(last_error_text());
-        return launcher_fault_status;
-    }
+    if (!daemon) return refuse(std::move(*report));
     // The rank that reads the input has it now; a writer must see when that rank closes it.
     if (context->stdin_kind == StdinKind::descriptor) redirect_to_null(STDIN_FILENO);
     int exit_status = 0;
     {
-        Head head(options, std::move(*context), std::move(daemon->stream), daemon->pid, defaults);
+        Head head(
+            options, std::move(*context), std::move(daemon->stream), daemon->pid, defaults,
+            std::move(*report)
+        );
         exit_status = head.run();
     }
     int wait_status = 0;

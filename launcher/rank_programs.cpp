@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace dlrt::launcher {
 namespace {
 
@@ -82,6 +84,39 @@ Result<RankPrograms> wrap_programs(
         result.program_of_rank.push_back(found->second);
     }
     return result;
+}
+
+std::vector<std::string> program_lines(const JobMap& map, const StartJob& start) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<RankSet::Range>> ranks;
+    for (std::uint32_t rank = 0; rank < map.size(); ++rank) {
+        ranks[{map.ranks[rank].host_index, start.program_of_rank[rank]}].push_back({rank, rank});
+    }
+    std::vector<std::string> lines;
+    for (const auto& [place, ranges] : ranks) {
+        lines.push_back(fmt::format(
+            "rank{} {} on {}: {}", ranges.size() == 1 ? "" : "s", RankSet(ranges).text(),
+            map.hosts[place.first].name, command_text(start.programs[place.second].arguments)
+        ));
+    }
+    return lines;
+}
+
+std::string command_text(std::span<const std::string> arguments) {
+    constexpr std::string_view
+        plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+    std::string text;
+    for (const std::string& argument : arguments) {
+        if (!text.empty()) text += ' ';
+        if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
+            text += argument;
+            continue;
+        }
+        text += '\'';
+        for (const char letter : argument)
+            text += letter == '\'' ? "'\\''" : std::string(1, letter);
+        text += '\'';
+    }
+    return text;
 }
 
 }  // namespace dlrt::launcher

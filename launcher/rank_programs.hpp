@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace dlrt::launcher {
@@ -23,5 +24,11 @@ struct RankPrograms {
 [[nodiscard]] Result<RankPrograms> wrap_programs(
     std::span<const Block> blocks, const std::vector<Program>& of_blocks, const JobMap& map
 );
+
+/// "ranks 0-1 on h: ./app 'a b'", for each program on each host.
+[[nodiscard]] std::vector<std::string> program_lines(const JobMap& map, const StartJob& start);
+
+/// As a shell would read it again.
+[[nodiscard]] std::string command_text(std::span<const std::string> arguments);
 
 }  // namespace dlrt::launcher

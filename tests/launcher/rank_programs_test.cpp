@@ -76,4 +76,18 @@ TEST_CASE("rank programs: wraps of ranks that run something else are refused", "
     CHECK(refusal("99") == "--wrap: rank 99 does not run 'b'; valid are 2-3");
 }
 
+TEST_CASE("rank programs: command lines are shown as a shell would read them", "[launcher]") {
+    CHECK(
+        command_text(Words{"./a", "-x=1", "b c", "", "it's", "$X"}) ==
+        "./a -x=1 'b c' '' 'it'\\''s' '$X'"
+    );
+    StartJob start;
+    start.programs = {{{"a", "1"}, {}, "/"}, {{"b"}, {}, "/"}};
+    start.program_of_rank = {0, 1, 0, 1};
+    CHECK(
+        program_lines(map_of_two_blocks(), start) ==
+        Words{"ranks 0,2 on h: a 1", "ranks 1,3 on h: b"}
+    );
+}
+
 }  // namespace dlrt::launcher

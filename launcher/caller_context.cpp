@@ -6,14 +6,18 @@
 #include "runtime/wireup/control_socket.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace dlrt::launcher {
 namespace {
+
+constexpr std::uint64_t heartbeat_min_ms = 10;
 
 /// Puts what the ranks shall read on descriptor 0 and says how they get it.
 Result<StdinKind> prepare_stdin(const StdinChoice& choice) {
@@ -33,12 +37,30 @@ Result<StdinKind> prepare_stdin(const StdinChoice& choice) {
     return ::isatty(STDIN_FILENO) == 1 ? StdinKind::forwarded : StdinKind::descriptor;
 }
 
+/// A job's behaviour in time, shortened so that tests don't wait for 30 s.
+Status read_test_settings(CallerContext& context) {
+    if (const char* gate = ::getenv("DLRT_TEST_START_GATE")) context.start_gate = gate;
+    const char* text = ::getenv("DLRT_TEST_HEARTBEAT_MS");
+    if (text == nullptr) return {};
+    const char* end = text + std::string_view(text).size();
+    const auto [stop, error] = std::from_chars(text, end, context.heartbeat_ms);
+    if (error == std::errc() && stop == end && context.heartbeat_ms >= heartbeat_min_ms) return {};
+    return fail(
+        Errc::argument, "DLRT_TEST_HEARTBEAT_MS: '{}' is not valid; valid are {} and more", text,
+        heartbeat_min_ms
+    );
+}
+
 }  // namespace
 
 Result<CallerContext> find_caller_context(const Options& options) {
     CallerContext context;
-    for (char** entry = environ; *entry != nullptr; ++entry)
-        context.environment.emplace_back(*entry);
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        // What tests ask of the launcher is not for ranks.
+        if (!std::string_view(*entry).starts_with("DLRT_TEST_"))
+            context.environment.emplace_back(*entry);
+    }
+    if (const Status status = read_test_settings(context); !status.ok()) return status;
     if (char* folder = ::getcwd(nullptr, 0)) {
         // A deleted folder is "(unreachable)…" or an error, as the kernel likes.
         if (folder[0] == '/') context.working_directory = folder;

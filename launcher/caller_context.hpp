@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launcher/frame.hpp"
+#include "launcher/heartbeat.hpp"
 #include "launcher/options.hpp"
 #include "runtime/base/result.hpp"
 
@@ -17,6 +18,8 @@ struct CallerContext {
     StdinKind stdin_kind = StdinKind::none;
     std::string job_id;
     std::string token;
+    std::uint64_t heartbeat_ms = heartbeat_default_ms;
+    std::string start_gate;  ///< For tests: see LaunchPlan.
 };
 
 /// Looks at the calling process, makes id and token of a new job, and puts what the ranks shall

@@ -56,12 +56,13 @@ void Channel::flush() {
     output_sent_ = 0;
 }
 
-void Channel::flush_blocking() {
+void Channel::flush_blocking(int limit_ms) {
     while (is_open() && !output_.empty()) {
         flush();
         if (output_.empty()) return;
         pollfd entry{watch_.get(), POLLOUT, 0};
-        ::poll(&entry, 1, -1);
+        // Who doesn't read for so long is stopped or stuck.
+        if (::poll(&entry, 1, limit_ms) == 0) return;
     }
 }
 

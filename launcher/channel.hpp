@@ -26,8 +26,8 @@ class Channel {
 
     /// Never blocks; frames leave in order. Without effect once the channel is closed.
     void send(const Frame& frame);
-    /// Writes what is queued, waiting for the other side if need be.
-    void flush_blocking();
+    /// Writes what is queued, waiting so long for the other side if need be.
+    void flush_blocking(int limit_ms);
     void close();
     [[nodiscard]] bool is_open() const { return watch_.is_open(); }
 

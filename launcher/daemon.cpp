@@ -8,15 +8,19 @@
 #include "launcher/input_feeder.hpp"
 #include "launcher/keeper.hpp"
 #include "launcher/keeper_link.hpp"
+#include "launcher/liveness.hpp"
 #include "launcher/output_pump.hpp"
 #include "launcher/process_tree.hpp"
+#include "launcher/rank_end.hpp"
 #include "launcher/start_failure.hpp"
 #include "launcher/status_server.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <utility>
@@ -29,6 +33,17 @@ namespace {
 constexpr std::chrono::seconds drain_time{1};
 constexpr std::chrono::seconds keeper_kill_time{12};
 constexpr int launcher_fault_status = 125;
+constexpr int last_words_ms = 30'000;
+
+/// Those that ask a process to end.
+constexpr std::array ending_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+void change_signal_mask(int how) {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : ending_signals) ::sigaddset(&signals, signal);
+    ::sigprocmask(how, &signals, nullptr);
+}
 
 /// When a moment of the monotonic clock was, in the world outside.
 std::uint64_t unix_time_of(std::uint64_t monotonic_time_ns) {
@@ -53,10 +68,14 @@ class Daemon {
     template<typename Other>
     void take(Other&&) {}
     void on_head_lost();
+    void on_head_silent();
+    void clean_up_without_head();
+
+    void on_signal(int signal);
 
     void on_report(const KeeperReport& report);
     void on_rank_ended(const KeeperReport& report);
-    void on_keeper_gone(int wait_status);
+    void on_keeper_gone(std::string trouble);
 
     void begin_drain();
     void end_drain();
@@ -70,6 +89,8 @@ class Daemon {
     PreparedJob job_;
     KeeperLink keeper_;
     Channel head_;
+    Liveness head_life_;
+    SignalWatch signals_;
     OutputPump output_;
     ControlServer control_;
     StatusServer status_;
@@ -78,10 +99,13 @@ class Daemon {
     Timer drain_timer_;
     std::vector<pid_t> pids_;  ///< By local rank; 0 while there is no process.
     std::vector<std::uint64_t> started_at_ns_;
+    MemoryEvents memory_events_;  ///< Before any rank could need much.
     std::size_t started_count_ = 0;
     std::size_t ended_count_ = 0;
+    int signal_count_ = 0;
     bool is_suspending_ = false;
     bool has_failed_ = false;
+    bool is_head_silent_ = false;
     bool is_finished_ = false;
 };
 
@@ -95,17 +119,23 @@ Fd find_stdin_target(PreparedJob& job) {
 Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
     : job_(std::move(job)),
       keeper_(
-          loop_, std::move(keeper),
+          loop_, std::move(keeper), job_.plan.heartbeat_ms,
           {[this](const KeeperReport& report) { on_report(report); },
-           [this](int wait_status) { on_keeper_gone(wait_status); }}
+           [this](std::string trouble) { on_keeper_gone(std::move(trouble)); }}
       ),
       head_(
           loop_, std::move(stream),
           {[this](Frame&& frame) {
+               head_life_.heard();
                std::visit([this](auto&& said) { take(std::move(said)); }, std::move(frame));
            },
            [this](const std::string&) { on_head_lost(); }}
       ),
+      head_life_(
+          loop_, job_.plan.heartbeat_ms,
+          {[this] { send(Heartbeat{}); }, [this] { on_head_silent(); }}
+      ),
+      signals_(loop_),
       output_(
           loop_, job_.ends,
           {[this](std::uint32_t local_rank, StreamKind kind, std::string_view lines) {
@@ -143,6 +173,12 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
 }
 
 void Daemon::run() {
+    for (const int signal : ending_signals) {
+        if (signal != SIGHUP || !job_.plan.defaults.ignores_hangup) signals_.add(signal);
+    }
+    signals_.when_signalled([this](int signal) { on_signal(signal); });
+    change_signal_mask(SIG_UNBLOCK);
+    memory_events_ = read_memory_events("");
     for (const Status status : {control_.listen(), status_.listen()}) {
         if (status.ok()) continue;
         send(HostFailed{
@@ -151,7 +187,7 @@ void Daemon::run() {
         break;
     }
     loop_.run();
-    head_.flush_blocking();
+    head_.flush_blocking(is_head_silent_ ? 0 : last_words_ms);
 }
 
 void Daemon::take(OutputWritten&& written) {
@@ -161,7 +197,7 @@ void Daemon::take(OutputWritten&& written) {
 void Daemon::take(Terminate&& request) {
     if (request.grace_ms == 0) return keeper_.kill_all();
     keeper_.signal_ranks(SIGCONT);
-    keeper_.signal_ranks(request.signal);
+    keeper_.end_ranks(request.signal);
     grace_timer_.start(std::chrono::milliseconds(request.grace_ms), [this] { keeper_.kill_all(); });
 }
 
@@ -179,10 +215,33 @@ void Daemon::take(StdinBytes&& input) {
 }
 
 void Daemon::on_head_lost() {
+    head_life_.stop();
+    clean_up_without_head();
+}
+
+void Daemon::on_head_silent() {
+    is_head_silent_ = true;
+    // It may be continued, and then finds out why its job is gone.
+    send(HostFailed{
+        launcher_fault_status, fmt::format(
+                                   "host {}: the daemon ended the ranks: it had {}", host_name(),
+                                   silence_text(job_.plan.heartbeat_ms)
+                               )});
+    clean_up_without_head();
+}
+
+void Daemon::clean_up_without_head() {
     // Nobody is left to tell: only clean up. The keeper's end of the link ends the loop.
     output_.close_all();
     keeper_.kill_all();
     finish_if_done();
+}
+
+void Daemon::on_signal(int signal) {
+    // Whoever ends a session or a service signals every process of it, and the ranks shall have
+    // their grace nevertheless: the head decides.
+    send(HostSignalled{signal, "daemon"});
+    if (++signal_count_ > 1) keeper_.kill_all();
 }
 
 void Daemon::on_report(const KeeperReport& report) {
@@ -206,7 +265,24 @@ void Daemon::on_report(const KeeperReport& report) {
             if (is_suspending_ && report.value == SIGSTOP) {
                 is_suspending_ = false;
                 send(RanksSuspended{});
+                head_life_.excuse();
             }
+            break;
+        case KeeperReport::Kind::got_signal:
+            send(HostSignalled{report.value, "keeper"});
+            break;
+        case KeeperReport::Kind::missed_daemon:
+            send(HostFailed{
+                launcher_fault_status,
+                fmt::format(
+                    "the keeper on {} ended the ranks in place of the daemon ({})", host_name(),
+                    silence_text(job_.plan.heartbeat_ms)
+                )});
+            break;
+        case KeeperReport::Kind::abandoned:
+            if (++ended_count_ == pids_.size()) begin_drain();
+            break;
+        case KeeperReport::Kind::alive:
             break;
     }
 }
@@ -217,12 +293,12 @@ void Daemon::on_rank_ended(const KeeperReport& report) {
     ++ended_count_;
     control_.take_pending(local_rank);
     const bool is_unfinalized = control_.is_claimed(local_rank);
-    // After a failure the job ends anyway; that others then miss this rank is no news.
-    if (report.value == 0) control_.give_up_claim(local_rank);
+    // When a failure ends the job, that others then miss this rank is no news.
+    if (report.value == 0 || job_.plan.outlives_failures) control_.give_up_claim(local_rank);
     const std::uint64_t began_ns = started_at_ns_[local_rank];
-    RankEnded end{
-        job_.ends[local_rank].rank, report.pid, report.value, report.time_ns - began_ns,
-        is_unfinalized};
+    RankEnded end = rank_end(job_, report, memory_events_);
+    end.lifetime_ns = report.time_ns - began_ns;
+    end.is_unfinalized = is_unfinalized;
     end.usage = {unix_time_of(began_ns), report.max_rss_kib, report.user_us, report.system_us};
     send(end);
     if (ended_count_ == pids_.size()) begin_drain();
@@ -252,14 +328,16 @@ void Daemon::on_output_ended() {
     finish_if_done();
 }
 
-void Daemon::on_keeper_gone(int wait_status) {
-    const bool is_lost = wait_status != 0 || (ended_count_ < started_count_ && !has_failed_);
+void Daemon::on_keeper_gone(std::string trouble) {
+    const bool is_lost = !trouble.empty() || (ended_count_ < started_count_ && !has_failed_);
     // What the keeper left behind has become ours.
     const bool is_clean = kill_and_reap_all_children();
     if (is_lost && head_.is_open()) {
         send(HostFailed{
-            launcher_fault_status,
-            fmt::format("host {}: the process that keeps the ranks was lost", host_name())});
+            launcher_fault_status, fmt::format(
+                                       "the keeper on {} was lost ({})", host_name(),
+                                       trouble.empty() ? "it is gone" : trouble
+                                   )});
     }
     if (!is_clean) {
         send(Notice{fmt::format("host {}: some processes cannot be killed", host_name())});
@@ -288,6 +366,9 @@ Result<StartJob> receive_job(int stream) {
             return facts.error();
         }
         if (const Status status = send_frame(stream, *facts); !status.ok()) return status;
+        pollfd entry{stream, POLLIN, 0};
+        constexpr auto limit_ms = static_cast<int>(heartbeat_default_ms * silent_beats_max);
+        if (::poll(&entry, 1, limit_ms) == 0) return fail(Errc::timeout, "the head says nothing");
         Result<Frame> frame = receive_frame(stream);
         if (!frame) return frame.error();
         if (auto* job = std::get_if<StartJob>(&*frame)) return std::move(*job);
@@ -305,7 +386,9 @@ int run_daemon(Fd stream, const ProcessDefaults& defaults) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_NAME, "dlrund");
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ignore_pipe_signal();
+    ignore_write_signals();
+    // Until there is an event loop that can tell the head of them.
+    change_signal_mask(SIG_BLOCK);
     redirect_to_null(STDOUT_FILENO);
     Result<StartJob> asked = receive_job(stream.get());
     if (!asked) return asked.error().code == Errc::peer_lost ? 0 : launcher_fault_status;

@@ -136,7 +136,8 @@ void visit_fields(Fields& fields, F& f) {
             f.token, f.host_index, f.job_map, f.programs, f.program_of_rank, f.stdin_kind,
             f.stdin_rank
         );
-        fields(f.master_address, f.master_port);
+        fields(f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
+        fields(f.start_gate);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
     } else if constexpr (std::is_same_v<T, RanksStarted>) {
@@ -147,6 +148,9 @@ void visit_fields(Fields& fields, F& f) {
         fields(f.rank, f.size_bytes);
     } else if constexpr (std::is_same_v<T, RankEnded>) {
         fields(f.rank, f.pid, f.wait_status, f.lifetime_ns, f.is_unfinalized, f.usage);
+        fields(f.was_told_to_end, f.remark, f.last_calls);
+    } else if constexpr (std::is_same_v<T, HostSignalled>) {
+        fields(f.signal, f.process);
     } else if constexpr (std::is_same_v<T, RankAborted>) {
         fields(f.rank, f.pid, f.code, f.text);
     } else if constexpr (std::is_same_v<T, Terminate>) {

@@ -64,6 +64,9 @@ struct StartJob {
     std::string master_address;  ///< Of rank 0's host, for programs that want one; empty: as
                                  ///< inherited.
     std::uint32_t master_port = 0;
+    bool outlives_failures = false;  ///< The other ranks go on when one fails.
+    std::uint64_t heartbeat_ms = 0;  ///< How often head, daemon and keeper tell that they live.
+    std::string start_gate;          ///< For tests: see LaunchPlan.
     friend bool operator==(const StartJob&, const StartJob&) = default;
 };
 
@@ -112,7 +115,17 @@ struct RankEnded {
     std::uint64_t lifetime_ns = 0;
     bool is_unfinalized = false;  ///< It had initialised dlrt and never finalized.
     RankUsage usage = {};
+    bool was_told_to_end = false;  ///< Before it ended, all of this host were.
+    std::string remark;            ///< What is known about its end beside the status; may be empty.
+    std::vector<std::string> last_calls;  ///< Of dlrt, oldest first, of a rank that crashed.
     friend bool operator==(const RankEnded&, const RankEnded&) = default;
+};
+
+/// Daemon → head: somebody sent a signal that means the end to a process of the launcher.
+struct HostSignalled {
+    std::int32_t signal = 0;
+    std::string process;  ///< "daemon" or "keeper".
+    friend bool operator==(const HostSignalled&, const HostSignalled&) = default;
 };
 
 /// Daemon → head: a rank asks for the end of the job.
@@ -169,6 +182,11 @@ struct DescribeHost {
     friend bool operator==(const DescribeHost&, const DescribeHost&) = default;
 };
 
+/// Both ways: nothing but a sign of life.
+struct Heartbeat {
+    friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+
 /// Daemon → head, last: every process of the job on this host is gone and all output has been sent.
 struct JobEnded {
     friend bool operator==(const JobEnded&, const JobEnded&) = default;
@@ -177,7 +195,7 @@ struct JobEnded {
 using Frame = std::variant<
     HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
-    Notice, JobEnded, DescribeHost>;
+    Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled>;
 
 /// The whole frame with its length.
 [[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);

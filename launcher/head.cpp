@@ -8,6 +8,7 @@
 #include "launcher/job_report.hpp"
 #include "launcher/job_timers.hpp"
 #include "launcher/job_verdict.hpp"
+#include "launcher/liveness.hpp"
 #include "launcher/local_daemon.hpp"
 #include "launcher/lost_daemon.hpp"
 #include "launcher/output_path.hpp"
@@ -23,7 +24,6 @@
 #include <memory>
 #include <optional>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -51,6 +51,7 @@ class Head {
     void take(RankEnded&& end);
     void take(RankAborted&& abort);
     void take(HostFailed&& failure);
+    void take(HostSignalled&& signalled);
     void take(RanksSuspended&& suspended);
     void take(StdinTaken&& taken);
     void take(Notice&& notice);
@@ -59,15 +60,18 @@ class Head {
     template<typename Other>
     void take(Other&&) {}
 
-    void on_daemon_lost(const std::string& reason);
+    void on_daemon_lost(std::string reason);
     void on_job_ended();
 
     void wait_for_signals();
     void on_signal(int signal);
     void end_by_signal(int signal);
     void on_timeout();
+    void on_start_timeout();
+    void suspend();
 
     void end_job(Cause cause, int signal);
+    void end_ranks(int signal);
     void on_output_failed(int error);
     void finish_if_written();
     void say(std::string_view line);
@@ -78,6 +82,7 @@ class Head {
     EventLoop loop_;
     pid_t daemon_pid_;
     Channel daemon_;
+    Liveness daemon_life_;
     OutputPath output_;
     TerminalInput terminal_;
     SignalWatch signals_;
@@ -90,7 +95,10 @@ class Head {
     JobVerdict verdict_;
     int urgency_ = 0;  ///< 0: the job runs. 1: ranks have their grace. 2: everybody is being
                        ///< killed.
-    bool has_started_ = false;  ///< The daemon has been told to start the ranks.
+    bool has_started_ = false;       ///< The daemon has been told to start the ranks.
+    bool have_all_started_ = false;  ///< All ranks run their programs.
+    bool is_suspension_due_ = false;
+    bool is_own_copy_due_ = false;  ///< Of the signal that another process of ours got.
     bool has_ended_ = false;
 };
 
@@ -104,9 +112,15 @@ Head::Head(
       daemon_(
           loop_, std::move(stream),
           {[this](Frame&& frame) {
+               daemon_life_.heard();
                std::visit([this](auto&& said) { take(std::move(said)); }, std::move(frame));
            },
-           [this](const std::string& reason) { on_daemon_lost(reason); }}
+           [this](std::string reason) { on_daemon_lost(std::move(reason)); }}
+      ),
+      daemon_life_(
+          loop_, context_.heartbeat_ms,
+          {[this] { daemon_.send(Heartbeat{}); },
+           [this] { on_daemon_lost(silence_text(context_.heartbeat_ms)); }}
       ),
       output_(
           loop_, !options.output.tag_format.empty() ? Tagging::rank : Tagging::off,
@@ -120,7 +134,11 @@ Head::Head(
           [this](std::vector<std::byte> bytes) { daemon_.send(StdinBytes{std::move(bytes)}); }
       ),
       signals_(loop_),
-      timers_(loop_, options, {[this] { on_timeout(); }}),
+      timers_(
+          loop_, options,
+          {[this] { on_timeout(); }, [this] { on_start_timeout(); },
+           [this](int signal) { daemon_.send(SignalRanks{signal}); }}
+      ),
       last_output_timer_(loop_),
       report_(std::move(report)),
       progress_(
@@ -129,7 +147,8 @@ Head::Head(
            [](std::string_view text) {
                static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
            }}
-      ) {
+      ),
+      verdict_(options.on_failure) {
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2}) {
         signals_.add(signal);
     }
@@ -166,6 +185,13 @@ void Head::take(HostFailed&& failure) {
     );
 }
 
+void Head::take(HostSignalled&& signalled) {
+    const std::string who = fmt::format("the {} on {} ", signalled.process, daemon_host_);
+    // Who signals every process of a job means one signal, whoever hears of it first.
+    if (urgency_ == 0) is_own_copy_due_ = true;
+    end_job(make_cause(CauseKind::signalled, signalled.signal, who), signalled.signal);
+}
+
 void Head::take(StdinTaken&& taken) {
     if (taken.is_closed)
         terminal_.stop();
@@ -180,7 +206,10 @@ void Head::take(RanksSuspended&&) {
 void Head::take(RanksStarted&& started) {
     if (report_) report_->note_started(started, 0);
     progress_.note_started(static_cast<std::uint32_t>(started.pids.size()));
+    have_all_started_ = true;
     verdict_.note_all_started();
+    timers_.note_all_started();
+    if (is_suspension_due_) suspend();
 }
 
 void Head::take(Notice&& notice) {
@@ -226,6 +255,14 @@ void Head::take(HostFacts&& facts) {
     progress_.start(map_.size());
 }
 
+void Head::on_start_timeout() {
+    const std::string text = fmt::format(
+        "not all ranks on {} run after the --start-timeout of {:g} s", daemon_host_,
+        static_cast<double>(options_.start_timeout_ms) / 1000
+    );
+    end_job(make_cause(CauseKind::host_failed, launcher_fault_status, text), SIGTERM);
+}
+
 void Head::on_timeout() {
     end_job(
         make_cause(CauseKind::timed_out, static_cast<std::int64_t>(*options_.timeout_ms)), SIGTERM
@@ -235,19 +272,15 @@ void Head::on_timeout() {
 void Head::take(RankEnded&& end) {
     if (report_) report_->note_ended(end);
     progress_.note_ended();
-    verdict_.note_rank_ended();
-    if (end.is_unfinalized && end.wait_status == 0) verdict_.note_unfinalized(end.rank);
-    Cause cause = cause_of_wait_status(end.wait_status);
-    if (cause.kind == CauseKind::none) return;
-    cause.rank = end.rank;
-    cause.host = host_of(end.rank);
-    cause.pid = end.pid;
-    cause.lifetime_ns = end.lifetime_ns;
-    end_job(std::move(cause), SIGTERM);
+    if (verdict_.take_rank_end(end, host_of(end.rank))) end_ranks(SIGTERM);
 }
 
 void Head::end_job(Cause cause, int signal) {
     verdict_.set_cause(std::move(cause));
+    end_ranks(signal);
+}
+
+void Head::end_ranks(int signal) {
     if (urgency_ > 0) return;
     urgency_ = 1;
     timers_.cancel();
@@ -261,10 +294,7 @@ void Head::wait_for_signals() {
 void Head::on_signal(int signal) {
     switch (signal) {
         case SIGTSTP:
-            if (has_started_)
-                daemon_.send(SuspendRanks{});
-            else
-                ::raise(SIGSTOP);
+            suspend();
             break;
         case SIGCONT:
         case SIGUSR1:
@@ -277,6 +307,12 @@ void Head::on_signal(int signal) {
     }
 }
 
+void Head::suspend() {
+    // Ranks that are started later would run on.
+    is_suspension_due_ = !have_all_started_;
+    if (have_all_started_) daemon_.send(SuspendRanks{});
+}
+
 void Head::end_by_signal(int signal) {
     const Cause cause = make_cause(CauseKind::signalled, signal);
     if (has_ended_) {
@@ -284,6 +320,7 @@ void Head::end_by_signal(int signal) {
         verdict_.set_cause(cause);
         return loop_.stop();
     }
+    if (std::exchange(is_own_copy_due_, false)) return;
     if (urgency_ == 0) {
         if (has_started_) return end_job(cause, signal);
         verdict_.set_cause(cause);
@@ -302,19 +339,21 @@ void Head::on_output_failed(int error) {
     end_job(make_cause(CauseKind::host_failed, launcher_fault_status, text), SIGTERM);
 }
 
-void Head::on_daemon_lost(const std::string& reason) {
+void Head::on_daemon_lost(std::string reason) {
     if (has_ended_) return;
+    const LostDaemon lost = end_processes_of_lost_daemon(daemon_pid_, context_.job_id);
+    if (!lost.how_it_ended.empty()) reason = lost.how_it_ended;
     verdict_.set_cause(make_cause(
         CauseKind::host_failed, launcher_fault_status,
         fmt::format("the daemon on {} was lost ({})", daemon_host_, reason)
     ));
-    end_processes_of_lost_daemon(daemon_pid_, context_.job_id);
     on_job_ended();
 }
 
 void Head::on_job_ended() {
     if (std::exchange(has_ended_, true)) return;
     timers_.cancel();
+    daemon_life_.stop();
     terminal_.stop();
     progress_.stop();
     if (report_ && !report_->write(verdict_.cause()).ok()) {
@@ -369,7 +408,7 @@ void print_own_line(std::string_view line) {
 }
 
 int run_head(const Options& options, const ProcessDefaults& defaults) {
-    ignore_pipe_signal();
+    ignore_write_signals();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     Result<std::optional<JobReport>> report = JobReport::open(options);
     if (!report) return refuse({});
@@ -387,8 +426,7 @@ int run_head(const Options& options, const ProcessDefaults& defaults) {
         );
         exit_status = head.run();
     }
-    int wait_status = 0;
-    ::waitpid(daemon->pid, &wait_status, 0);
+    wait_for_local_daemon(daemon->pid);
     return exit_status;
 }
 

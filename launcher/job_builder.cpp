@@ -122,6 +122,9 @@ Result<BuiltJob> build_job(
     job.start.stdin_rank = options.stdin_choice.rank;
     job.start.master_address = "127.0.0.1";
     job.start.master_port = facts.free_port;
+    job.start.outlives_failures = options.on_failure != OnFailure::kill;
+    job.start.heartbeat_ms = context.heartbeat_ms;
+    job.start.start_gate = context.start_gate;
     return job;
 }
 

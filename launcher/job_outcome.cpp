@@ -55,7 +55,7 @@ int exit_status_of(const Cause& cause) {
     return 1;
 }
 
-std::string describe(const Cause& cause, std::uint32_t terminated_count) {
+std::string describe(const Cause& cause, const Aftermath& aftermath) {
     std::string line;
     std::string_view others = "other";
     switch (cause.kind) {
@@ -73,6 +73,7 @@ std::string describe(const Cause& cause, std::uint32_t terminated_count) {
                 signal_name(static_cast<int>(cause.value)),
                 cause.has_dumped_core ? ", core dumped" : "", after(cause)
             );
+            if (!cause.remark.empty()) line += ", " + cause.remark;
             break;
         case CauseKind::rank_aborted:
             line = fmt::format(
@@ -92,14 +93,22 @@ std::string describe(const Cause& cause, std::uint32_t terminated_count) {
             break;
         case CauseKind::signalled:
             line = fmt::format(
-                "got signal {} ({})", cause.value, signal_name(static_cast<int>(cause.value))
+                "{}got signal {} ({})", cause.text, cause.value,
+                signal_name(static_cast<int>(cause.value))
             );
             others = "rank";
             break;
     }
-    if (terminated_count == 0) return line;
+    if (aftermath.failed_count > 0) {
+        line += fmt::format(
+            "; {} other{} failed as well", aftermath.failed_count,
+            aftermath.failed_count == 1 ? "" : "s"
+        );
+    }
+    if (aftermath.terminated_count == 0) return line;
     return fmt::format(
-        "{}; {} {}{} terminated", line, terminated_count, others, terminated_count == 1 ? "" : "s"
+        "{}; {} {}{} terminated", line, aftermath.terminated_count, others,
+        aftermath.terminated_count == 1 ? "" : "s"
     );
 }
 
@@ -114,6 +123,13 @@ Cause cause_of_wait_status(int wait_status) {
         cause.value = WEXITSTATUS(wait_status);
     }
     return cause;
+}
+
+std::string describe_end(int wait_status) {
+    if (!WIFSIGNALED(wait_status))
+        return fmt::format("it exited with {}", WEXITSTATUS(wait_status));
+    const int signal = WTERMSIG(wait_status);
+    return fmt::format("it was killed by signal {} ({})", signal, signal_name(signal));
 }
 
 std::string signal_name(int signal) {

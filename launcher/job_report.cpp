@@ -85,7 +85,7 @@ Json cause_json(const Cause& cause) {
         json["host"] = cause.host;
         json["pid"] = cause.pid;
     }
-    json["text"] = describe(cause, 0);
+    json["text"] = describe(cause, {});
     return json;
 }
 

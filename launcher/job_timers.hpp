@@ -5,6 +5,7 @@
 #include "launcher/event_loop.hpp"
 #include "launcher/options.hpp"
 
+#include <cstdint>
 #include <functional>
 
 namespace dlrt::launcher {
@@ -13,12 +14,15 @@ class JobTimers {
   public:
     struct Handlers {
         std::function<void()> on_timeout;
+        std::function<void()> on_start_timeout;
+        std::function<void(int signal)> on_warning;
     };
 
     JobTimers(EventLoop& loop, const Options& options, Handlers handlers);
 
     /// The ranks are being started.
     void start();
+    void note_all_started() { start_timeout_.cancel(); }
     /// Nothing of it matters any more.
     void cancel();
 
@@ -26,6 +30,8 @@ class JobTimers {
     const Options& options_;
     Handlers handlers_;
     Timer timeout_;
+    Timer start_timeout_;
+    Timer warning_;
 };
 
 }  // namespace dlrt::launcher

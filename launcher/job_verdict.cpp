@@ -6,14 +6,65 @@
 #include <fmt/format.h>
 
 namespace dlrt::launcher {
+namespace {
+
+bool is_rank_failure(const Cause& cause) {
+    return cause.kind == CauseKind::rank_exited || cause.kind == CauseKind::rank_killed;
+}
+
+}  // namespace
+
+bool JobVerdict::take_rank_end(const RankEnded& end, const std::string& host) {
+    ++ended_count_;
+    if (end.is_unfinalized && end.wait_status == 0) unfinalized_ranks_.push_back(end.rank);
+    Cause failure = cause_of_wait_status(end.wait_status);
+    failure.rank = end.rank;
+    failure.host = host;
+    failure.pid = end.pid;
+    failure.lifetime_ns = end.lifetime_ns;
+    failure.remark = end.remark;
+    if (is_being_ended()) {
+        count_further_failure(end);
+        return false;
+    }
+    if (failure.kind == CauseKind::none) return false;
+    if (on_failure_ != OnFailure::kill && outlived_failure_.kind != CauseKind::none) {
+        ++aftermath_.failed_count;
+        return false;
+    }
+    last_calls_ = end.last_calls;
+    if (on_failure_ == OnFailure::kill) {
+        set_cause(std::move(failure));
+        return true;
+    }
+    outlived_failure_ = std::move(failure);
+    return false;
+}
+
+void JobVerdict::count_further_failure(const RankEnded& end) {
+    // Who fails because another aborted the job has been ended by that.
+    if (end.was_told_to_end || cause_.kind == CauseKind::rank_aborted) return;
+    if (aftermath_.terminated_count > 0) --aftermath_.terminated_count;
+    if (end.wait_status != 0 && is_rank_failure(cause_)) ++aftermath_.failed_count;
+}
 
 void JobVerdict::set_cause(Cause cause) {
-    if (is_failed()) return;
+    if (is_being_ended()) return;
     cause_ = std::move(cause);
     // Of a host that could not start its ranks nothing is known to have run.
     const bool is_known = have_all_started_ || cause_.kind != CauseKind::host_failed;
     const std::uint32_t own_count = cause_.kind == CauseKind::rank_aborted ? 1 : 0;
-    terminated_count_ = is_known ? rank_count_ - ended_count_ - own_count : 0;
+    aftermath_.terminated_count = is_known ? rank_count_ - ended_count_ - own_count : 0;
+}
+
+bool JobVerdict::is_failed() const {
+    return is_being_ended() || outlived_failure_.kind != CauseKind::none;
+}
+
+const Cause& JobVerdict::cause() const {
+    const bool counts_first = on_failure_ == OnFailure::wait &&
+                              outlived_failure_.kind != CauseKind::none;
+    return counts_first ? outlived_failure_ : cause_;
 }
 
 std::vector<std::string> JobVerdict::lines() const {
@@ -25,8 +76,17 @@ std::vector<std::string> JobVerdict::lines() const {
             others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s")
         ));
     }
-    if (std::string line = describe(cause_, terminated_count_); !line.empty()) {
+    const bool is_outlived = outlived_failure_.kind != CauseKind::none;
+    if (is_outlived) lines.push_back(describe(outlived_failure_, {aftermath_.failed_count, 0}));
+    Aftermath of_cause = aftermath_;
+    if (is_outlived) of_cause.failed_count = 0;
+    if (std::string line = describe(cause_, of_cause); !line.empty()) {
         lines.push_back(std::move(line));
+    }
+    if (!last_calls_.empty()) {
+        const Cause& first = is_outlived ? outlived_failure_ : cause_;
+        lines.push_back(fmt::format("last calls of rank {}, oldest first:", first.rank));
+        for (const std::string& call : last_calls_) lines.push_back("  " + call);
     }
     return lines;
 }

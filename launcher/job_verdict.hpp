@@ -3,7 +3,9 @@
 /// what dlrun will say and return because of it. Pure.
 #pragma once
 
+#include "launcher/frame.hpp"
 #include "launcher/job_outcome.hpp"
+#include "launcher/options.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,26 +15,35 @@ namespace dlrt::launcher {
 
 class JobVerdict {
   public:
+    explicit JobVerdict(OnFailure on_failure) : on_failure_(on_failure) {}
+
     /// Before anything else is said about ranks.
     void set_rank_count(std::uint32_t count) { rank_count_ = count; }
     void note_all_started() { have_all_started_ = true; }
-    void note_rank_ended() { ++ended_count_; }
-    void note_unfinalized(std::uint32_t rank) { unfinalized_ranks_.push_back(rank); }
-    /// The first cause wins; later ones are consequences.
+    /// `end` as the daemon on `host` reports it. Returns whether the job must be ended for it.
+    bool take_rank_end(const RankEnded& end, const std::string& host);
+    /// Why the job is being ended. The first cause wins; later ones are consequences.
     void set_cause(Cause cause);
 
-    [[nodiscard]] bool is_failed() const { return cause_.kind != CauseKind::none; }
+    [[nodiscard]] bool is_failed() const;
     [[nodiscard]] bool have_all_ended() const { return ended_count_ >= rank_count_; }
-    [[nodiscard]] const Cause& cause() const { return cause_; }
-    [[nodiscard]] int exit_status() const { return exit_status_of(cause_); }
+    /// What decides the exit status.
+    [[nodiscard]] const Cause& cause() const;
+    [[nodiscard]] int exit_status() const { return exit_status_of(cause()); }
     /// Lines for the user, without "dlrun: ".
     [[nodiscard]] std::vector<std::string> lines() const;
 
   private:
+    [[nodiscard]] bool is_being_ended() const { return cause_.kind != CauseKind::none; }
+    void count_further_failure(const RankEnded& end);
+
+    OnFailure on_failure_;
     Cause cause_;
+    Cause outlived_failure_;               ///< The first of those that did not end the job.
+    std::vector<std::string> last_calls_;  ///< Of the first rank that failed.
     std::uint32_t rank_count_ = 0;
     std::uint32_t ended_count_ = 0;
-    std::uint32_t terminated_count_ = 0;
+    Aftermath aftermath_;
     std::vector<std::uint32_t> unfinalized_ranks_;
     bool have_all_started_ = false;
 };

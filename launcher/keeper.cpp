@@ -2,6 +2,7 @@
 #include "launcher/keeper.hpp"
 
 #include "launcher/descriptors.hpp"
+#include "launcher/heartbeat.hpp"
 #include "launcher/process_tree.hpp"
 #include "launcher/rank_process.hpp"
 #include "runtime/base/clock.hpp"
@@ -39,12 +40,19 @@ std::uint64_t microseconds_of(const timeval& time) {
            static_cast<std::uint64_t>(time.tv_usec);
 }
 
+void close_ends(RankPlan& rank) {
+    rank.output.reset();
+    rank.error_output.reset();
+    rank.control.reset();
+    rank.stdin_source.reset();
+}
+
 class KeeperProcess {
   public:
-    KeeperProcess(LaunchPlan& plan, Fd link, Fd child_signals)
+    KeeperProcess(LaunchPlan& plan, Fd link, Fd signals)
         : plan_(plan),
           link_(std::move(link)),
-          child_signals_(std::move(child_signals)),
+          signals_(std::move(signals)),
           pids_(plan.ranks.size(), 0) {}
 
     /// Until nobody is left below this process.
@@ -56,15 +64,22 @@ class KeeperProcess {
     /// Returns whether there still are children.
     bool reap();
     void obey_commands();
+    void obey(const KeeperCommand& command);
     void signal_ranks(int signal);
     void begin_killing();
+    void abandon_unstarted();
+    void read_signals();
+    [[nodiscard]] bool is_gate_closed() const;
+    int wait_ms(bool may_start) const;
     StartResult start(RankPlan& rank);
 
     LaunchPlan& plan_;
     Fd link_;
-    Fd child_signals_;
+    Fd signals_;
     std::vector<pid_t> pids_;  ///< By local rank; 0 before its start and after its end.
     std::size_t next_to_start_ = 0;
+    std::uint32_t silent_beats_ = 0;
+    bool is_told_to_end_ = false;
     bool is_killing_ = false;
     std::uint64_t kill_limit_at_ns_ = 0;
 };
@@ -72,27 +87,53 @@ class KeeperProcess {
 void KeeperProcess::run() {
     while (true) {
         const bool has_more = !is_killing_ && next_to_start_ < plan_.ranks.size();
-        if (has_more) start_next();
+        const bool is_gated = has_more && is_gate_closed();
+        const bool may_start = has_more && !is_gated;
+        if (may_start) start_next();
         if (!reap() && (is_killing_ || next_to_start_ == plan_.ranks.size())) return;
         if (is_killing_) {
             kill_descendants(::getpid());
             if (monotonic_ns() > kill_limit_at_ns_) return;
         }
-        pollfd entries[] = {{link_.get(), POLLIN, 0}, {child_signals_.get(), POLLIN, 0}};
-        const int timeout_ms = has_more ? 0 : is_killing_ ? kill_pause_ms : -1;
         // Once the daemon is gone its end would be readable for ever.
-        entries[0].fd = link_.is_open() ? link_.get() : -1;
-        ::poll(entries, 2, timeout_ms);
+        pollfd entries[] = {
+            {link_.is_open() ? link_.get() : -1, POLLIN, 0},
+            {signals_.get(), POLLIN, 0},
+            {is_gated ? plan_.start_gate.get() : -1, POLLIN, 0}};
+        const int ready = ::poll(entries, 3, wait_ms(may_start));
         if (entries[0].revents != 0) obey_commands();
-        if (entries[1].revents != 0) {
-            signalfd_siginfo ignored;
-            static_cast<void>(::read(child_signals_.get(), &ignored, sizeof ignored));
+        if (entries[1].revents != 0) read_signals();
+        const bool is_idle = ready == 0 && !may_start && !is_killing_;
+        // The daemon is stopped or stuck, and so may be the head.
+        if (is_idle && ++silent_beats_ > silent_beats_max) {
+            report({KeeperReport::Kind::missed_daemon});
+            begin_killing();
         }
+    }
+}
+
+bool KeeperProcess::is_gate_closed() const {
+    if (!plan_.start_gate.is_open() || next_to_start_ + 1 < plan_.ranks.size()) return false;
+    pollfd entry{plan_.start_gate.get(), POLLIN, 0};
+    return ::poll(&entry, 1, 0) == 0;
+}
+
+int KeeperProcess::wait_ms(bool may_start) const {
+    if (may_start) return 0;
+    return is_killing_ ? kill_pause_ms : static_cast<int>(plan_.heartbeat_ms);
+}
+
+void KeeperProcess::read_signals() {
+    signalfd_siginfo signal;
+    while (::read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+        if (signal.ssi_signo == SIGCHLD) continue;
+        report({KeeperReport::Kind::got_signal, 0, 0, static_cast<std::int32_t>(signal.ssi_signo)});
     }
 }
 
 void KeeperProcess::report(KeeperReport report) {
     report.time_ns = monotonic_ns();
+    report.is_told_to_end = is_told_to_end_ ? 1 : 0;
     if (link_.is_open()) ::send(link_.get(), &report, sizeof report, MSG_NOSIGNAL);
 }
 
@@ -148,10 +189,7 @@ void KeeperProcess::start_next() {
     pids_[local_rank] = result.pid;
     report({KeeperReport::Kind::started, local_rank, result.pid});
     // The rank has its own now, and the ends of pipes are seen only when nobody else holds them.
-    rank.output.reset();
-    rank.error_output.reset();
-    rank.control.reset();
-    rank.stdin_source.reset();
+    close_ends(rank);
     if (rank.takes_own_stdin) redirect_to_null(STDIN_FILENO);
 }
 
@@ -183,12 +221,34 @@ void KeeperProcess::obey_commands() {
             begin_killing();
             return;
         }
-        if (command.kind == KeeperCommand::Kind::kill_all) {
-            begin_killing();
-        } else {
-            signal_ranks(command.signal);
-            report({KeeperReport::Kind::signalled, 0, 0, command.signal});
-        }
+        silent_beats_ = 0;
+        obey(command);
+    }
+}
+
+void KeeperProcess::obey(const KeeperCommand& command) {
+    switch (command.kind) {
+        case KeeperCommand::Kind::beat:
+            return report({KeeperReport::Kind::alive});
+        case KeeperCommand::Kind::kill_all:
+            return begin_killing();
+        case KeeperCommand::Kind::end_ranks:
+            // Who has ended by now did so by itself.
+            reap();
+            is_told_to_end_ = true;
+            abandon_unstarted();
+            break;
+        case KeeperCommand::Kind::signal_ranks:
+            break;
+    }
+    signal_ranks(command.signal);
+    report({KeeperReport::Kind::signalled, 0, 0, command.signal});
+}
+
+void KeeperProcess::abandon_unstarted() {
+    for (; next_to_start_ < plan_.ranks.size(); ++next_to_start_) {
+        close_ends(plan_.ranks[next_to_start_]);
+        report({KeeperReport::Kind::abandoned, static_cast<std::uint32_t>(next_to_start_)});
     }
 }
 
@@ -200,6 +260,8 @@ void KeeperProcess::signal_ranks(int signal) {
 
 void KeeperProcess::begin_killing() {
     if (is_killing_) return;
+    reap();
+    is_told_to_end_ = true;
     is_killing_ = true;
     kill_limit_at_ns_ = monotonic_ns() + kill_limit_ns;
 }
@@ -207,7 +269,8 @@ void KeeperProcess::begin_killing() {
 /// Descriptors that the keeper needs; the daemon's ends of pipes must not stay open here.
 std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
     std::vector<int> needed = {STDIN_FILENO,           STDERR_FILENO, link.get(),
-                               plan.null_device.get(), plan.job_map,  plan.segment};
+                               plan.null_device.get(), plan.job_map,  plan.segment,
+                               plan.start_gate.get()};
     for (const RankPlan& rank : plan.ranks) {
         for (const int descriptor :
              {rank.stdin_source.get(), rank.output.get(), rank.error_output.get(),
@@ -223,15 +286,14 @@ std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t all;
     ::sigfillset(&all);
-    // A signal meant to end the keeper must still do so.
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigdelset(&all, signal);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
     close_descriptors_except(needed_descriptors(plan, link));
-    sigset_t child;
-    ::sigemptyset(&child);
-    ::sigaddset(&child, SIGCHLD);
-    Fd child_signals(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-    KeeperProcess(plan, std::move(link), std::move(child_signals)).run();
+    sigset_t heeded;
+    ::sigemptyset(&heeded);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT}) ::sigaddset(&heeded, signal);
+    if (!plan.defaults.ignores_hangup) ::sigaddset(&heeded, SIGHUP);
+    Fd signals(::signalfd(-1, &heeded, SFD_CLOEXEC | SFD_NONBLOCK));
+    KeeperProcess(plan, std::move(link), std::move(signals)).run();
     ::_exit(0);
 }
 

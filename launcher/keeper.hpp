@@ -22,15 +22,19 @@ struct KeeperReport {
         started,      ///< `value` is unused.
         not_started,  ///< `value` is errno, `stage` a StartStage. The keeper kills what it started.
         ended,        ///< `value` is what waitpid() reported.
+        abandoned,    ///< It was not started before all were told to end, and won't be.
         signalled,    ///< The answer to a command signal_ranks.
+        alive,        ///< The answer to a beat.
+        missed_daemon,  ///< Nothing was heard from the daemon; the keeper kills everybody.
+        got_signal,     ///< Somebody sent the keeper `value`, which asks for the end of the job.
     };
     Kind kind = Kind::started;
     std::uint32_t local_rank = 0;
     std::int32_t pid = 0;
     std::int32_t value = 0;
     std::uint32_t stage = 0;
-    std::uint32_t reserved = 0;
-    std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the event.
+    std::uint32_t is_told_to_end = 0;  ///< 1 once a command that ends ranks has been obeyed.
+    std::uint64_t time_ns = 0;         ///< CLOCK_MONOTONIC of the event.
     // Of one that ended, as wait4() reported it.
     std::uint64_t max_rss_kib = 0;
     std::uint64_t user_us = 0;
@@ -39,7 +43,12 @@ struct KeeperReport {
 
 /// Daemon → keeper, one datagram.
 struct KeeperCommand {
-    enum class Kind : std::uint32_t { signal_ranks, kill_all };
+    enum class Kind : std::uint32_t {
+        signal_ranks,
+        end_ranks,  ///< As signal_ranks, with a signal that means the end.
+        kill_all,
+        beat,
+    };
     Kind kind = Kind::signal_ranks;
     std::int32_t signal = 0;
 };

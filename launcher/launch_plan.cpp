@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch_plan.hpp"
 
+#include "launcher/process_limits.hpp"
 #include "launcher/program_path.hpp"
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_process.hpp"
@@ -27,6 +28,8 @@ constexpr int preferred_first_descriptor = 100;
 /// own.
 constexpr rlim_t descriptors_per_rank = 7;
 constexpr rlim_t descriptors_besides = 32;
+/// The keeper.
+constexpr std::uint64_t processes_besides = 1;
 
 /// A pair of ends, close-on-exec.
 struct Ends {
@@ -250,9 +253,16 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     const std::vector<std::uint32_t> world_ranks = map->ranks_on_host(job.host_index);
     LaunchPlan plan;
     plan.defaults = defaults;
+    plan.outlives_failures = job.outlives_failures;
+    plan.heartbeat_ms = std::clamp<std::uint64_t>(job.heartbeat_ms, 10, 3'600'000);
+    if (!job.start_gate.empty())
+        plan.start_gate = Fd(::open(job.start_gate.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     Preparer preparer(job, *map, plan);
     if (auto failure = preparer.check_programs()) return std::move(*failure);
-    if (!preparer.reserve_descriptors(world_ranks.size()).ok()) return failure_of(host_name);
+    if (!preparer.reserve_descriptors(world_ranks.size()).ok() ||
+        !check_process_limits(world_ranks.size() + processes_besides).ok()) {
+        return failure_of(host_name);
+    }
     Result<Fd> map_file = create_job_map_file(*map);
     if (!map_file) return failure_of(host_name);
     Result<HostSegment> segment = HostSegment::create(

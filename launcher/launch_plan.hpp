@@ -51,6 +51,9 @@ struct LaunchPlan {
     int job_map = -1;
     int segment = -1;
     int first_descriptor = 100;
+    bool outlives_failures = false;  ///< The other ranks go on when one fails.
+    std::uint64_t heartbeat_ms = 0;
+    Fd start_gate;  ///< For tests: a FIFO; the last rank is started once something stands in it.
 };
 
 /// The daemon's side of one rank.

@@ -6,11 +6,20 @@
 #include "runtime/base/error_text.hpp"
 
 #include <cerrno>
+#include <csignal>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
 namespace dlrt::launcher {
+namespace {
+
+constexpr int goodbye_ms = 2000;
+
+}  // namespace
 
 Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
     int ends[2];
@@ -27,6 +36,14 @@ Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
         ::_exit(run_daemon(std::move(daemon_side), defaults));
     }
     return LocalDaemon{pid, std::move(head_side)};
+}
+
+void wait_for_local_daemon(pid_t pid) {
+    const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    pollfd entry{process.get(), POLLIN, 0};
+    // Nobody of the job is left by now: one that was stopped meanwhile isn't needed any more.
+    if (process.is_open() && ::poll(&entry, 1, goodbye_ms) == 0) ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace dlrt::launcher

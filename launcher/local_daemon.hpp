@@ -18,4 +18,7 @@ struct LocalDaemon {
 /// A fork: the same code as dlrund's, without its start-up cost. Errors: Errc::system.
 [[nodiscard]] Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults);
 
+/// Once it has said its last: reaps it, and ends it when it doesn't go by itself.
+void wait_for_local_daemon(pid_t pid);
+
 }  // namespace dlrt::launcher

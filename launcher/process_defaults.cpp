@@ -22,6 +22,7 @@ ProcessDefaults capture_process_defaults() {
     ::getrlimit(RLIMIT_NOFILE, &defaults.descriptor_limit);
     ::sigprocmask(SIG_SETMASK, nullptr, &defaults.signal_mask);
     defaults.ignores_pipe = is_ignored(SIGPIPE);
+    defaults.ignores_file_size = is_ignored(SIGXFSZ);
     defaults.ignores_hangup = is_ignored(SIGHUP);
     return defaults;
 }
@@ -29,14 +30,16 @@ ProcessDefaults capture_process_defaults() {
 void restore_process_defaults(const ProcessDefaults& defaults) {
     ::setrlimit(RLIMIT_NOFILE, &defaults.descriptor_limit);
     if (!defaults.ignores_pipe) ::signal(SIGPIPE, SIG_DFL);
+    if (!defaults.ignores_file_size) ::signal(SIGXFSZ, SIG_DFL);
     // Shells start background jobs with these ignored, but dlrun passes them on to be obeyed.
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGQUIT, SIG_DFL);
     ::sigprocmask(SIG_SETMASK, &defaults.signal_mask, nullptr);
 }
 
-void ignore_pipe_signal() {
+void ignore_write_signals() {
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
 }
 
 void fill_standard_descriptors() {

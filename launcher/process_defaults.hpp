@@ -14,6 +14,7 @@ struct ProcessDefaults {
     rlimit descriptor_limit{};
     sigset_t signal_mask{};
     bool ignores_pipe = false;
+    bool ignores_file_size = false;
     bool ignores_hangup = false;  ///< As under nohup.
 };
 
@@ -22,8 +23,9 @@ struct ProcessDefaults {
 /// Between vfork and exec: only async-signal-safe calls.
 void restore_process_defaults(const ProcessDefaults& defaults);
 
-/// For a process of the launcher itself: writing to a closed pipe is an error, not the end.
-void ignore_pipe_signal();
+/// For a process of the launcher itself: writing to a closed pipe or beyond the limit of a file's
+/// size is an error, not the end.
+void ignore_write_signals();
 
 /// Opens /dev/null on those of descriptors 0, 1, 2 that are closed, so that nothing else lands
 /// there.

@@ -2,14 +2,13 @@
 #include "launcher/process_tree.hpp"
 
 #include "runtime/base/clock.hpp"
-#include "runtime/base/fd.hpp"
+#include "runtime/wireup/cgroup.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstring>
 #include <dirent.h>
-#include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,17 +22,6 @@ namespace {
 
 constexpr std::uint64_t kill_limit_ns = 10'000'000'000;
 constexpr long kill_pause_ns = 1'000'000;
-
-std::string read_whole_file(const std::string& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::string content;
-    char chunk[4096];
-    ssize_t got = 0;
-    while (file.is_open() && (got = ::read(file.get(), chunk, sizeof chunk)) > 0) {
-        content.append(chunk, static_cast<std::size_t>(got));
-    }
-    return content;
-}
 
 template<typename Visit>
 void for_each_number_in(const char* folder, Visit visit) {
@@ -51,7 +39,7 @@ void for_each_number_in(const char* folder, Visit visit) {
 }  // namespace
 
 std::optional<ProcessState> read_process_state(pid_t pid) {
-    const std::string text = read_whole_file(fmt::format("/proc/{}/stat", pid));
+    const std::string text = read_text_file(fmt::format("/proc/{}/stat", pid));
     // The name may hold blanks and parentheses: it ends at the last one.
     const std::size_t open = text.find('(');
     const std::size_t close = text.rfind(')');
@@ -119,7 +107,7 @@ pid_t find_pipe_holder(std::span<const pid_t> pids, std::span<const ino_t> pipes
 }
 
 bool has_in_environment(pid_t pid, std::string_view assignment) {
-    std::string text = read_whole_file(fmt::format("/proc/{}/environ", pid));
+    std::string text = read_text_file(fmt::format("/proc/{}/environ", pid));
     text.insert(text.begin(), '\0');
     text.push_back('\0');
     return text.find(fmt::format("{0}{1}{0}", '\0', assignment)) != std::string::npos;

@@ -22,7 +22,9 @@ Result<Fd> create_memory_file(const char* name, std::uint64_t size_bytes) {
     if (!file.is_open() && errno == EINVAL) file.reset(::memfd_create(name, flags));
     if (!file.is_open()) return fail_errno(errno, "create the memory file {}", name);
     if (::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0) {
-        return fail_errno(errno, "give the memory file {} {} bytes", name, size_bytes);
+        const int error = errno;
+        const char* hint = error == EFBIG ? ", more than 'ulimit -f' allows" : "";
+        return fail_errno(error, "give the memory file {} {} bytes{}", name, size_bytes, hint);
     }
     return file;
 }

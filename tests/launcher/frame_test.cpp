@@ -40,6 +40,9 @@ std::vector<Frame> one_of_each() {
     job.stdin_rank = 5;
     job.master_address = "127.0.0.1";
     job.master_port = 1;
+    job.outlives_failures = true;
+    job.heartbeat_ms = 5000;
+    job.start_gate = "/gate";
     return {
         facts,
         job,
@@ -47,7 +50,8 @@ std::vector<Frame> one_of_each() {
         RanksStarted{{1, 2, -3}},
         RankOutput{4, StreamKind::err, bytes_of("line\n")},
         OutputWritten{4, 1ull << 40},
-        RankEnded{1, 99, 139, 12345678901, true, {1ull << 60, 2, 3, 4}},
+        RankEnded{
+            1, 99, 139, 12345678901, true, {1ull << 60, 2, 3, 4}, true, "why", {"barrier", "recv"}},
         RankAborted{3, 8, -2, "why"},
         Terminate{15, 5000},
         SignalRanks{10},
@@ -57,7 +61,9 @@ std::vector<Frame> one_of_each() {
         StdinTaken{65536, true},
         Notice{"note"},
         JobEnded{},
-        DescribeHost{TopologyDetail::devices}};
+        DescribeHost{TopologyDetail::devices},
+        Heartbeat{},
+        HostSignalled{15, "keeper"}};
 }
 
 Bytes body_of(const std::vector<std::byte>& frame) {

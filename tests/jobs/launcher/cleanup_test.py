@@ -81,7 +81,7 @@ class CleanUp(LauncherCase):
         job = self.start_family()
         os.kill(self.members()["dlrt-keeper"][0], signal.SIGKILL)
         self.assertEqual(self.finish(job, 10), 125)
-        self.assertIn("the process that keeps the ranks was lost", job.err)
+        self.assertIn("the keeper on", job.err)
         self.assert_nobody_left()
 
     def test_kill_of_daemon_and_keeper_at_once_leaves_nobody(self):

@@ -59,7 +59,8 @@ class Daemon(LauncherCase):
         program_of_rank = struct.pack(f"<I{rank_count}I", rank_count, *[0] * rank_count)
         return (text("token") + struct.pack("<I", 0) + text(job_map(job_id, rank_count))
                 + struct.pack("<I", 1) + program + program_of_rank + b"\0"
-                + struct.pack("<I", 0) + text("") + struct.pack("<I", 0))
+                + struct.pack("<I", 0) + text("") + struct.pack("<I", 0)
+                + b"\0" + struct.pack("<Q", 5000) + text(""))
 
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()

@@ -2,7 +2,6 @@
 """What ranks start with: programs, folders, environment, cpus, limits; many ranks, jobs in jobs."""
 import os
 import pathlib
-import resource
 import subprocess
 import tempfile
 
@@ -87,40 +86,6 @@ class Start(LauncherCase):
         job = self.run_job("-v", "echo", "x", preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         self.assertEqual(job.out, "x\n")
         self.assertIn("1 usable cpu (no -np: one rank for each)", job.err)
-
-    def test_ranks_have_the_user_s_limit_of_descriptors(self):
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-
-        def lower():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
-        job = self.run_job("-np", 60, "sh", "-c", "ulimit -n", preexec_fn=lower)
-        self.assertEqual((job.returncode, job.out), (0, "300\n" * 60))
-
-    def test_too_low_a_limit_is_said_before_anything_starts(self):
-        def lower():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-        job = self.run_job("-np", 30, "echo", "ran", preexec_fn=lower)
-        self.assertEqual((job.returncode, job.out), (125, ""))
-        self.assertIn("the limit is 64", job.err)
-        self.assertIn("are needed", job.err)
-        job = self.run_job("-np", 2, "sh", "-c", "echo $DLRT_FDS", preexec_fn=lower)
-        self.assertEqual(job.out, "60,61,62,63\n" * 2)
-
-    def test_512_ranks(self):
-        job = self.run_job("-np", 512, "true")
-        self.assertEqual(job.returncode, 0, job.err)
-
-    def test_200_jobs_in_a_row(self):
-        for index in range(200):
-            job = self.run_job("-np", 4, "true" if index % 2 else "false")
-            self.assertEqual(job.returncode, 0 if index % 2 else 1, job.err)
-
-    def test_20_jobs_at_once(self):
-        jobs = [self.start("-np", 4, "sh", "-c", f"echo {i}; exit {i}") for i in range(20)]
-        for index, job in enumerate(jobs):
-            self.assertEqual(self.finish(job), index)
-            self.assertIn(f"{index}\n", job.out)
-        self.assert_nobody_left()
 
     def test_a_job_within_a_job(self):
         job = self.run_job("-np", 2, DLRUN, "-np", 2, "sh", "-c", "echo $DLRT_RANK of $DLRT_SIZE")

@@ -116,8 +116,8 @@ struct RankEnded {
     bool is_unfinalized = false;  ///< It had initialised dlrt and never finalized.
     RankUsage usage = {};
     bool was_told_to_end = false;  ///< Before it ended, all of this host were.
-    std::string remark;            ///< What is known about its end beside the status; may be empty.
-    std::vector<std::string> last_calls;  ///< Of dlrt, oldest first, of a rank that crashed.
+    std::string remark = {};       ///< What is known about its end beside the status; may be empty.
+    std::vector<std::string> last_calls = {};  ///< Of dlrt, oldest first, of a rank that crashed.
     friend bool operator==(const RankEnded&, const RankEnded&) = default;
 };
 

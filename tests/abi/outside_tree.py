@@ -17,7 +17,7 @@ RIGHT = ["rank 0 of 2, sum 1", "rank 1 of 2, sum 1"]
 def run(command, **options):
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        timeout=60, **options,
+        timeout=300, **options,
     )
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}")

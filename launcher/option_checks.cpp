@@ -38,18 +38,7 @@ Status check_sizes(const ParseState& state) {
     return {};
 }
 
-Status check_placement(const ParseState& state) {
-    const MappingChoice& mapping = state.options.mapping;
-    const std::string_view per_host = state.spelling_of("ppn");
-    const std::string_view map_by = state.spelling_of("mapping");
-    const bool is_counted = mapping.kind == MappingChoice::Kind::ppr ||
-                            mapping.kind == MappingChoice::Kind::sequential;
-    if (!per_host.empty() && is_counted) {
-        return fail(
-            Errc::argument, "{}: contradicts {}, which says how many ranks a host gets", per_host,
-            map_by
-        );
-    }
+Status check_hosts(const ParseState& state) {
     const HostChoice& hosts = state.options.hosts;
     if (!hosts.host_lists.empty() && !hosts.files.empty()) {
         return fail(
@@ -97,8 +86,7 @@ Status check_look(const ParseState& state) {
 Status check_options(const ParseState& state) {
     if (state.options.action == Options::Action::show_status) return check_status_query(state);
     if (state.options.action != Options::Action::run) return {};
-    for (const auto check :
-         {check_sizes, check_placement, check_streams, check_times, check_look}) {
+    for (const auto check : {check_sizes, check_hosts, check_streams, check_times, check_look}) {
         if (const Status status = check(state); !status.ok()) return status;
     }
     return {};

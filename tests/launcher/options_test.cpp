@@ -239,8 +239,6 @@ TEST_CASE("options: wrong placements are refused", "[launcher]") {
          "--map-by: 'pe=2' and --cpus-per-rank say the same; valid is one of them"},
         {{"--map-by", "core:PE=2", "--cpus-per-rank", "2", "a"},
          "--cpus-per-rank: --map-by says it with pe=; valid is one of them"},
-        {{"--map-by", "ppr:1:core", "--ppn", "2", "a"},
-         "--ppn: contradicts --map-by, which says how many ranks a host gets"},
         {{"--oversubscribe", "--no-oversubscribe", "a"},
          "--no-oversubscribe: contradicts --oversubscribe; valid is one of them"},
         {{"--map-by", "slot:oversubscribe", "--no-oversubscribe", "a"},

@@ -71,6 +71,9 @@ Result<CallerContext> find_caller_context(const Options& options) {
     if (!job_id || !token) return Status{Errc::system};
     context.job_id = std::move(*job_id);
     context.token = std::move(*token);
+    Result<Allocation> allocation = find_allocation(options, context.environment);
+    if (!allocation) return allocation.error();
+    context.allocation = std::move(*allocation);
     const Result<StdinKind> stdin_kind = prepare_stdin(options.stdin_choice);
     if (!stdin_kind) return stdin_kind.error();
     context.stdin_kind = *stdin_kind;

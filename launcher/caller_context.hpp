@@ -2,6 +2,7 @@
 /// Where and how dlrun was called: what ranks inherit of it, and where their input comes from.
 #pragma once
 
+#include "launcher/allocation.hpp"
 #include "launcher/frame.hpp"
 #include "launcher/heartbeat.hpp"
 #include "launcher/options.hpp"
@@ -20,6 +21,7 @@ struct CallerContext {
     std::string token;
     std::uint64_t heartbeat_ms = heartbeat_default_ms;
     std::string start_gate;  ///< For tests: see LaunchPlan.
+    Allocation allocation;   ///< The hosts that the caller named; none: this one.
 };
 
 /// Looks at the calling process, makes id and token of a new job, and puts what the ranks shall

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_builder.hpp"
 
-#include "launcher/placement.hpp"
+#include "launcher/placer.hpp"
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_programs.hpp"
 #include "launcher/setting_check.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,18 +88,52 @@ Status check_named_ranks(const Options& options, std::uint32_t size) {
     return {};
 }
 
+/// What the daemon of this host found, as the placement wants it.
+HostOffer offer_of(const HostFacts& facts) {
+    HostOffer offer;
+    offer.topology = facts.topology;
+    offer.usable_cpu_count = facts.usable_cpu_count;
+    std::ranges::copy_if(facts.cpus, std::back_inserter(offer.cpus), [&](std::uint32_t cpu) {
+        return std::ranges::find(facts.busy_cpus, cpu) == facts.busy_cpus.end();
+    });
+    offer.busy_cpu_count = static_cast<std::uint32_t>(facts.cpus.size() - offer.cpus.size());
+    if (facts.cpus.empty()) {
+        offer.unbound_reason = fmt::format(
+            "a quota of {} cpu{} leaves it to the kernel which ones are used",
+            facts.usable_cpu_count, facts.usable_cpu_count == 1 ? "" : "s"
+        );
+    } else if (offer.cpus.empty()) {
+        offer.unbound_reason = "other jobs hold all of its cpus";
+    }
+    return offer;
+}
+
+Result<Placement> place(
+    const Options& options, const CallerContext& context, const HostFacts& facts
+) {
+    const Allocation allocation = context.allocation.hosts.empty() ? allocation_of(facts.host_name)
+                                                                   : context.allocation;
+    std::vector<std::optional<HostOffer>> offers(allocation.hosts.size());
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+        if (allocation.hosts[i].is_own) offers[i] = offer_of(facts);
+    }
+    return place_ranks(options, allocation, offers);
+}
+
 }  // namespace
 
 Result<BuiltJob> build_job(
     const Options& options, const CallerContext& context, const HostFacts& facts
 ) {
+    Result<Placement> placement = place(options, context, facts);
+    if (!placement) return placement.error();
     BuiltJob job;
-    const std::uint32_t size = options.rank_count().value_or(facts.usable_cpu_count);
-    if (const Status status = check_named_ranks(options, size); !status.ok()) return status;
-    std::vector<std::uint32_t> block_sizes;
+    job.placement = std::move(*placement);
+    job.map = job.placement.job_map(context.job_id);
+    if (const Status status = check_named_ranks(options, job.map.size()); !status.ok())
+        return status;
     std::vector<Program> programs;
     for (const Block& block : options.blocks) {
-        block_sizes.push_back(block.rank_count.value_or(size));
         Result<Program> program = build_program(block, context, facts.host_name);
         if (!program) return program.error();
         warn_of_missing_variables(block, context, job.warnings);
@@ -104,14 +141,8 @@ Result<BuiltJob> build_job(
         if (!status.ok()) return status;
         programs.push_back(std::move(*program));
     }
-    if (size > facts.usable_cpu_count) {
-        job.warnings.push_back(fmt::format(
-            "{} ranks share {} usable cpu{} on {}", size, facts.usable_cpu_count,
-            facts.usable_cpu_count == 1 ? "" : "s", facts.host_name
-        ));
-    }
-    const HostOffer offer{facts.host_name, facts.cpus, facts.usable_cpu_count, size};
-    job.map = place_ranks(context.job_id, std::span(&offer, 1), block_sizes);
+    const std::vector<std::string>& more = job.placement.warnings;
+    job.warnings.insert(job.warnings.end(), more.begin(), more.end());
     Result<RankPrograms> wrapped = wrap_programs(options.blocks, programs, job.map);
     if (!wrapped) return wrapped.error();
     job.start.programs = std::move(wrapped->programs);

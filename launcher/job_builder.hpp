@@ -6,6 +6,7 @@
 #include "launcher/caller_context.hpp"
 #include "launcher/frame.hpp"
 #include "launcher/options.hpp"
+#include "launcher/placement.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/wireup/job_map.hpp"
 
@@ -16,6 +17,7 @@ namespace dlrt::launcher {
 
 struct BuiltJob {
     StartJob start;
+    Placement placement;
     JobMap map;
     std::vector<std::string> warnings;
 };

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -44,31 +43,14 @@ struct PlacedHost {
 };
 
 struct Placement {
-    std::vector<PlacedHost> hosts;  ///< Only those that run ranks.
-    std::vector<PlacedRank> ranks;  ///< By world rank.
+    std::vector<PlacedHost> hosts;       ///< Only those that run ranks.
+    std::vector<PlacedHost> idle_hosts;  ///< Of the caller's list, but nothing runs there.
+    std::vector<PlacedRank> ranks;       ///< By world rank.
     std::vector<std::string> warnings;
     friend bool operator==(const Placement&, const Placement&) = default;
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ranks.size()); }
     [[nodiscard]] JobMap job_map(std::string job_id) const;
 };
-
-struct HostOffer {
-    std::string name;
-    std::vector<std::uint32_t> cpus;  ///< To bind to, in order of their numbers; empty: don't bind.
-    std::uint32_t usable_cpu_count = 1;
-    std::uint32_t rank_count = 0;  ///< How many ranks it shall run.
-};
-
-/// REQUIRES: the rank counts of hosts and of blocks have the same sum, and it is not 0.
-[[nodiscard]] JobMap place_ranks(
-    std::string job_id, std::span<const HostOffer> hosts, std::span<const std::uint32_t> block_sizes
-);
-
-/// The share of local rank `index` of `count`: sizes differ by one at most, and no two shares
-/// overlap. Empty when there are more ranks than cpus.
-[[nodiscard]] std::vector<std::uint32_t> even_share(
-    std::span<const std::uint32_t> cpus, std::uint32_t index, std::uint32_t count
-);
 
 }  // namespace dlrt::launcher

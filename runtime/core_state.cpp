@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -68,7 +69,10 @@ Result<shm::CopyTable> find_copy_table(const Settings& settings) {
 Result<std::unique_ptr<Core::State>> Core::State::open(
     ThreadLevel required, std::optional<KeyValueStore> store
 ) {
-    Result<Settings> settings = read_settings(environ, environment::all);
+    std::vector<std::string_view> other_names(environment::all.begin(), environment::all.end());
+    // A setting of dlrun that the user may have set for all programs.
+    other_names.emplace_back("DLRT_HOSTFILE");
+    Result<Settings> settings = read_settings(environ, other_names);
     if (!settings) return settings.error();
     set_log_level(settings->log_level);
     std::unique_ptr<State> state(new State(std::move(*settings), required));

@@ -14,7 +14,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 CallerContext context_of(Words environment = {"PATH=/bin", "PWD=/here"}) {
-    return {std::move(environment), "/here", StdinKind::descriptor, "j1", "t1", 5000, ""};
+    return {std::move(environment), "/here", StdinKind::descriptor, "j1", "t1", 5000, "", {}};
 }
 
 HostFacts facts_of(std::vector<std::uint32_t> cpus) {

@@ -34,6 +34,7 @@ Result<StdinKind> prepare_stdin(const StdinChoice& choice) {
         ::dup2(file.get(), STDIN_FILENO);
         return StdinKind::descriptor;
     }
+    if (choice.kind == StdinChoice::Kind::all) return StdinKind::forwarded_to_all;
     return ::isatty(STDIN_FILENO) == 1 ? StdinKind::forwarded : StdinKind::descriptor;
 }
 
@@ -77,6 +78,7 @@ Result<CallerContext> find_caller_context(const Options& options) {
     const Result<StdinKind> stdin_kind = prepare_stdin(options.stdin_choice);
     if (!stdin_kind) return stdin_kind.error();
     context.stdin_kind = *stdin_kind;
+    context.is_stdin_terminal = ::isatty(STDIN_FILENO) == 1;
     return context;
 }
 

@@ -22,6 +22,7 @@ struct CallerContext {
     std::uint64_t heartbeat_ms = heartbeat_default_ms;
     std::string start_gate;  ///< For tests: see LaunchPlan.
     Allocation allocation;   ///< The hosts that the caller named; none: this one.
+    bool is_stdin_terminal = false;
 };
 
 /// Looks at the calling process, makes id and token of a new job, and puts what the ranks shall

@@ -9,7 +9,7 @@
 #include "launcher/keeper.hpp"
 #include "launcher/keeper_link.hpp"
 #include "launcher/liveness.hpp"
-#include "launcher/output_pump.hpp"
+#include "launcher/output_router.hpp"
 #include "launcher/process_tree.hpp"
 #include "launcher/rank_end.hpp"
 #include "launcher/start_failure.hpp"
@@ -91,7 +91,7 @@ class Daemon {
     Channel head_;
     Liveness head_life_;
     SignalWatch signals_;
-    OutputPump output_;
+    OutputRouter output_;
     ControlServer control_;
     StatusServer status_;
     InputFeeder input_;
@@ -108,13 +108,6 @@ class Daemon {
     bool is_head_silent_ = false;
     bool is_finished_ = false;
 };
-
-Fd find_stdin_target(PreparedJob& job) {
-    for (RankEnds& end : job.ends) {
-        if (end.stdin_target.is_open()) return std::move(end.stdin_target);
-    }
-    return {};
-}
 
 Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
     : job_(std::move(job)),
@@ -137,10 +130,11 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
       ),
       signals_(loop_),
       output_(
-          loop_, job_.ends,
-          {[this](std::uint32_t local_rank, StreamKind kind, std::string_view lines) {
-               const auto bytes = std::as_bytes(std::span(lines));
-               send(RankOutput{job_.ends[local_rank].rank, kind, {bytes.begin(), bytes.end()}});
+          loop_, job_,
+          {[this](const RankOutput& output) { send(output); },
+           [this](const std::string& text) {
+               send(HostFailed{launcher_fault_status, fmt::format("host {}: {}", host_name(), text)}
+               );
            },
            [this] { on_output_ended(); }}
       ),
@@ -160,10 +154,7 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
       drain_timer_(loop_),
       pids_(job_.ends.size(), 0),
       started_at_ns_(job_.ends.size(), 0) {
-    for (std::uint32_t local_rank = 0; local_rank < job_.ends.size(); ++local_rank) {
-        if (job_.ends[local_rank].stdin_target.is_open()) output_.pass_on_prompts_of(local_rank);
-    }
-    input_.set_target(find_stdin_target(job_));
+    for (RankEnds& end : job_.ends) input_.add_target(std::move(end.stdin_target));
     status_.set_pids(pids_);
     // Doorbells of ranks that sleep on descriptors are rung by whoever changes what they wait for.
     job_.segment.set_wake_descriptor([this](std::uint32_t local_rank) {
@@ -250,6 +241,7 @@ void Daemon::on_report(const KeeperReport& report) {
             pids_[report.local_rank] = report.pid;
             started_at_ns_[report.local_rank] = report.time_ns;
             control_.set_rank_pid(report.local_rank, report.pid);
+            output_.begin(report.local_rank, report.pid);
             if (++started_count_ == pids_.size()) {
                 send(RanksStarted{{pids_.begin(), pids_.end()}});
             }

@@ -42,6 +42,11 @@ class FieldWriter {
     void put(TopologyDetail value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(const std::string& value) { writer_.text(value); }
     void put(const std::vector<std::byte>& value) { writer_.blob(value); }
+    void put(const RankSet& value) { writer_.text(value.text()); }
+    void put(const OutputRule& value) {
+        (*this)(value.file_pattern, value.file_tags, value.has_file_times);
+        (*this)(value.forwarded_ranks, value.merges_stderr, value.passes_prompts);
+    }
     void put(const RankUsage& value) {
         (*this)(value.started_at_unix_ns, value.max_rss_kib, value.user_us, value.system_us);
     }
@@ -89,7 +94,21 @@ class FieldReader {
     }
     void get(StdinKind& value) {
         value = static_cast<StdinKind>(reader_.number<std::uint8_t>());
-        if (value > StdinKind::forwarded) is_valid_ = false;
+        if (value > StdinKind::forwarded_to_all) is_valid_ = false;
+    }
+    void get(RankSet& value) {
+        value = RankSet();
+        const std::string text = reader_.text();
+        if (text.empty()) return;
+        Result<RankSet> ranks = RankSet::parse(text);
+        if (ranks && ranks->text() == text)
+            value = std::move(*ranks);
+        else
+            is_valid_ = false;
+    }
+    void get(OutputRule& value) {
+        (*this)(value.file_pattern, value.file_tags, value.has_file_times);
+        (*this)(value.forwarded_ranks, value.merges_stderr, value.passes_prompts);
     }
     void get(TopologyDetail& value) {
         value = static_cast<TopologyDetail>(reader_.number<std::uint8_t>());
@@ -136,14 +155,14 @@ void visit_fields(Fields& fields, F& f) {
             f.token, f.host_index, f.job_map, f.programs, f.program_of_rank, f.stdin_kind,
             f.stdin_rank
         );
-        fields(f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
+        fields(f.output, f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
         fields(f.start_gate);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
     } else if constexpr (std::is_same_v<T, RanksStarted>) {
         fields(f.pids);
     } else if constexpr (std::is_same_v<T, RankOutput>) {
-        fields(f.rank, f.stream, f.bytes);
+        fields(f.rank, f.stream, f.pid, f.time_us, f.bytes);
     } else if constexpr (std::is_same_v<T, OutputWritten>) {
         fields(f.rank, f.size_bytes);
     } else if constexpr (std::is_same_v<T, RankEnded>) {

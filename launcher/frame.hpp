@@ -7,6 +7,7 @@
 /// up and commands down, until JobEnded. A daemon whose stream ends kills its ranks at once.
 #pragma once
 
+#include "launcher/rank_set.hpp"
 #include "launcher/topology.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/result.hpp"
@@ -27,9 +28,14 @@ enum class StreamKind : std::uint8_t { out = 1, err = 2 };
 /// Where the ranks of a host read from. All others read /dev/null.
 enum class StdinKind : std::uint8_t {
     none = 0,
-    descriptor = 1,  ///< One rank gets the daemon's own descriptor 0.
-    forwarded = 2,   ///< One rank gets a pipe that is fed with StdinBytes.
+    descriptor = 1,        ///< One rank gets the daemon's own descriptor 0.
+    forwarded = 2,         ///< One rank gets a pipe that is fed with StdinBytes.
+    forwarded_to_all = 3,  ///< Every rank gets such a pipe, and all of the input.
 };
+
+[[nodiscard]] constexpr bool is_forwarded(StdinKind kind) {
+    return kind == StdinKind::forwarded || kind == StdinKind::forwarded_to_all;
+}
 
 /// Daemon → head, first: what this host offers.
 struct HostFacts {
@@ -52,6 +58,18 @@ struct Program {
     friend bool operator==(const Program&, const Program&) = default;
 };
 
+/// What a daemon does with the output of its ranks. Formats are those of line_format.hpp.
+struct OutputRule {
+    std::string file_pattern;     ///< Absolute; empty: no files.
+    std::string file_tags;        ///< Before every line in files.
+    bool has_file_times = false;  ///< Before every line in files, too.
+    /// Whose output goes to the head.
+    RankSet forwarded_ranks{std::vector<RankSet::Range>{{0, UINT32_MAX}}};
+    bool merges_stderr = false;   ///< Both streams of a rank are one pipe.
+    bool passes_prompts = false;  ///< Ranks that read the input write questions, see OutputPump.
+    friend bool operator==(const OutputRule&, const OutputRule&) = default;
+};
+
 /// Head → daemon: start your ranks of this job.
 struct StartJob {
     std::string token;
@@ -61,6 +79,7 @@ struct StartJob {
     std::vector<std::uint32_t> program_of_rank;  ///< By world rank: which of the programs it runs.
     StdinKind stdin_kind = StdinKind::none;
     std::uint32_t stdin_rank = 0;
+    OutputRule output;
     std::string master_address;  ///< Of rank 0's host, for programs that want one; empty: as
                                  ///< inherited.
     std::uint32_t master_port = 0;
@@ -87,6 +106,8 @@ struct RanksStarted {
 struct RankOutput {
     std::uint32_t rank = 0;
     StreamKind stream = StreamKind::out;
+    std::int32_t pid = 0;
+    std::uint64_t time_us = 0;  ///< Since 1970, when the host read the bytes.
     std::vector<std::byte> bytes;
     friend bool operator==(const RankOutput&, const RankOutput&) = default;
 };
@@ -158,12 +179,13 @@ struct RanksSuspended {
     friend bool operator==(const RanksSuspended&, const RanksSuspended&) = default;
 };
 
-/// Head → daemon: input for the rank that reads it; empty at its end.
+/// Head → daemon: input for those that read it; empty at its end.
 struct StdinBytes {
     std::vector<std::byte> bytes;
     friend bool operator==(const StdinBytes&, const StdinBytes&) = default;
 };
-/// Daemon → head: so much input has been taken; `is_closed` when nobody will take more.
+/// Daemon → head: so much input has been taken, by the slowest of several ranks; `is_closed` when
+/// nobody will take more.
 struct StdinTaken {
     std::uint64_t size_bytes = 0;
     bool is_closed = false;

@@ -3,6 +3,7 @@
 
 #include "launcher/caller_context.hpp"
 #include "launcher/channel.hpp"
+#include "launcher/input_source.hpp"
 #include "launcher/job_builder.hpp"
 #include "launcher/job_outcome.hpp"
 #include "launcher/job_report.hpp"
@@ -12,9 +13,9 @@
 #include "launcher/local_daemon.hpp"
 #include "launcher/lost_daemon.hpp"
 #include "launcher/output_path.hpp"
+#include "launcher/output_rule.hpp"
 #include "launcher/progress.hpp"
 #include "launcher/rank_programs.hpp"
-#include "launcher/terminal_input.hpp"
 #include "launcher/topology_need.hpp"
 #include "runtime/base/error_text.hpp"
 
@@ -84,7 +85,7 @@ class Head {
     Channel daemon_;
     Liveness daemon_life_;
     OutputPath output_;
-    TerminalInput terminal_;
+    InputSource input_;
     SignalWatch signals_;
     JobTimers timers_;
     Timer last_output_timer_;
@@ -123,13 +124,12 @@ Head::Head(
            [this] { on_daemon_lost(silence_text(context_.heartbeat_ms)); }}
       ),
       output_(
-          loop_, !options.output.tag_format.empty() ? Tagging::rank : Tagging::off,
-          {[this](std::uint32_t rank, std::size_t size_bytes) {
-               daemon_.send(OutputWritten{rank, size_bytes});
-           },
-           [this](int error) { on_output_failed(error); }, [this] { finish_if_written(); }}
+          loop_, {[this](std::uint32_t rank, std::size_t size_bytes) {
+                      daemon_.send(OutputWritten{rank, size_bytes});
+                  },
+                  [this](int error) { on_output_failed(error); }, [this] { finish_if_written(); }}
       ),
-      terminal_(
+      input_(
           loop_,
           [this](std::vector<std::byte> bytes) { daemon_.send(StdinBytes{std::move(bytes)}); }
       ),
@@ -168,7 +168,7 @@ int Head::run() {
 
 void Head::take(RankOutput&& output) {
     progress_.make_way();
-    output_.add(output.rank, output.stream, output.bytes);
+    output_.add(output);
 }
 
 void Head::take(RankAborted&& abort) {
@@ -194,9 +194,9 @@ void Head::take(HostSignalled&& signalled) {
 
 void Head::take(StdinTaken&& taken) {
     if (taken.is_closed)
-        terminal_.stop();
+        input_.stop();
     else
-        terminal_.taken(taken.size_bytes);
+        input_.taken(taken.size_bytes);
 }
 
 void Head::take(RanksSuspended&&) {
@@ -234,6 +234,7 @@ void Head::take(HostFacts&& facts) {
         return on_job_ended();
     }
     map_ = std::move(job->map);
+    output_.set_tagger(make_stream_tagger(options_.output, map_));
     verdict_.set_rank_count(map_.size());
     if (report_) report_->note_job(map_);
     for (const std::string& warning : job->warnings) say("warning: " + warning);
@@ -248,9 +249,7 @@ void Head::take(HostFacts&& facts) {
     }
     has_started_ = true;
     daemon_.send(job->start);
-    if (context_.stdin_kind == StdinKind::forwarded && !terminal_.start()) {
-        daemon_.send(StdinBytes{});
-    }
+    if (is_forwarded(context_.stdin_kind) && !input_.start()) daemon_.send(StdinBytes{});
     timers_.start();
     progress_.start(map_.size());
 }
@@ -354,7 +353,7 @@ void Head::on_job_ended() {
     if (std::exchange(has_ended_, true)) return;
     timers_.cancel();
     daemon_life_.stop();
-    terminal_.stop();
+    input_.stop();
     progress_.stop();
     if (report_ && !report_->write(verdict_.cause()).ok()) {
         verdict_.set_cause(

@@ -7,44 +7,69 @@
 
 namespace dlrt::launcher {
 
-void InputFeeder::set_target(Fd pipe) {
-    if (pipe.is_open()) target_ = std::make_unique<DescriptorWatch>(loop_, pipe.release());
+void InputFeeder::add_target(Fd pipe) {
+    if (!pipe.is_open()) return;
+    targets_.push_back(std::make_unique<Target>(loop_, pipe.release()));
+    ++open_count_;
 }
 
 void InputFeeder::add(std::vector<std::byte> bytes) {
-    queue_.push_back(std::move(bytes));
-    if (!is_waiting_) write();
+    if (open_count_ == 0) return report_end();
+    chunks_.push_back({std::move(bytes), open_count_});
+    for (const auto& target : targets_) {
+        if (target->watch.is_open() && !target->is_waiting) write(*target);
+    }
+    trim();
 }
 
-void InputFeeder::write() {
-    is_waiting_ = false;
-    while (!queue_.empty()) {
-        const std::vector<std::byte>& first = queue_.front();
-        const bool is_end = first.empty();
-        if (target_ == nullptr || !target_->is_open() || is_end) {
-            if (target_ != nullptr) target_->close();
-            queue_.clear();
-            return on_taken_(0, End::closed);
-        }
+void InputFeeder::write(Target& target) {
+    while (target.chunk - first_chunk_ < chunks_.size()) {
+        Chunk& chunk = chunks_[target.chunk - first_chunk_];
+        if (chunk.bytes.empty()) return close(target);
         const ssize_t put = ::write(
-            target_->get(), first.data() + written_of_first_, first.size() - written_of_first_
+            target.watch.get(), chunk.bytes.data() + target.written_of_chunk,
+            chunk.bytes.size() - target.written_of_chunk
         );
+        if (put < 0 && errno == EINTR) continue;
         if (put < 0 && errno == EAGAIN) {
-            is_waiting_ = true;
-            target_->when_writable([this] { write(); });
+            target.is_waiting = true;
+            target.watch.when_writable([this, &target] {
+                target.is_waiting = false;
+                write(target);
+                trim();
+            });
             return;
         }
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) {
-            target_->close();
-            continue;
-        }
-        on_taken_(static_cast<std::uint64_t>(put), End::open);
-        written_of_first_ += static_cast<std::size_t>(put);
-        if (written_of_first_ < first.size()) continue;
-        queue_.pop_front();
-        written_of_first_ = 0;
+        if (put < 0) return close(target);
+        target.written_of_chunk += static_cast<std::size_t>(put);
+        if (target.written_of_chunk < chunk.bytes.size()) continue;
+        target.written_of_chunk = 0;
+        ++target.chunk;
+        --chunk.reader_count;
     }
+}
+
+void InputFeeder::close(Target& target) {
+    for (std::uint64_t at = target.chunk - first_chunk_; at < chunks_.size(); ++at) {
+        --chunks_[at].reader_count;
+    }
+    target.watch.close();
+    --open_count_;
+}
+
+void InputFeeder::trim() {
+    std::uint64_t taken_bytes = 0;
+    while (!chunks_.empty() && chunks_.front().reader_count == 0) {
+        taken_bytes += chunks_.front().bytes.size();
+        chunks_.pop_front();
+        ++first_chunk_;
+    }
+    if (open_count_ == 0) return report_end();
+    if (taken_bytes > 0) on_taken_(taken_bytes, End::open);
+}
+
+void InputFeeder::report_end() {
+    if (!std::exchange(has_reported_end_, true)) on_taken_(0, End::closed);
 }
 
 }  // namespace dlrt::launcher

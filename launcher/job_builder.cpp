@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_builder.hpp"
 
+#include "launcher/output_rule.hpp"
 #include "launcher/placer.hpp"
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_programs.hpp"
@@ -132,6 +133,13 @@ Result<BuiltJob> build_job(
     job.map = job.placement.job_map(context.job_id);
     if (const Status status = check_named_ranks(options, job.map.size()); !status.ok())
         return status;
+    Result<OutputRule> output = make_output_rule(
+        options.output,
+        {context.working_directory, static_cast<std::uint32_t>(job.map.hosts.size()),
+         context.is_stdin_terminal}
+    );
+    if (!output) return output.error();
+    job.start.output = std::move(*output);
     std::vector<Program> programs;
     for (const Block& block : options.blocks) {
         Result<Program> program = build_program(block, context, facts.host_name);

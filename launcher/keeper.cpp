@@ -158,7 +158,8 @@ StartResult KeeperProcess::start(RankPlan& rank) {
     const int input = rank.takes_own_stdin          ? STDIN_FILENO
                       : rank.stdin_source.is_open() ? rank.stdin_source.get()
                                                     : plan_.null_device.get();
-    start.standard_descriptors = {input, rank.output.get(), rank.error_output.get()};
+    const Fd& error_output = rank.error_output.is_open() ? rank.error_output : rank.output;
+    start.standard_descriptors = {input, rank.output.get(), error_output.get()};
     start.passed_descriptors = {rank.control.get(), plan_.job_map, plan_.segment, rank.doorbell};
     start.first_target = plan_.first_descriptor;
     start.defaults = &plan_.defaults;

@@ -24,9 +24,10 @@ namespace {
 
 constexpr int launcher_fault_status = 125;
 constexpr int preferred_first_descriptor = 100;
-/// Two pipes, a socket pair and a doorbell per rank; both ends are open until the keeper has its
-/// own.
-constexpr rlim_t descriptors_per_rank = 7;
+/// A pipe for output, a socket pair and a doorbell per rank; both ends are open until the keeper
+/// has its own.
+constexpr rlim_t descriptors_per_rank = 5;
+constexpr rlim_t descriptors_per_pipe = 2;
 constexpr rlim_t descriptors_besides = 32;
 /// The keeper.
 constexpr std::uint64_t processes_besides = 1;
@@ -72,7 +73,7 @@ class Preparer {
     Preparer(StartJob& job, JobMap& map, LaunchPlan& plan) : job_(job), map_(map), plan_(plan) {}
 
     std::optional<HostFailed> check_programs();
-    Status reserve_descriptors(std::size_t rank_count);
+    Status reserve_descriptors(std::size_t rank_count, std::size_t file_count);
     Status add_rank(std::uint32_t rank, std::uint32_t local_size, std::vector<RankEnds>& ends);
 
     std::vector<Fd> placeholders;
@@ -125,8 +126,11 @@ std::optional<HostFailed> Preparer::check_programs() {
     return {};
 }
 
-Status Preparer::reserve_descriptors(std::size_t rank_count) {
-    const rlim_t needed = rank_count * descriptors_per_rank + descriptors_besides;
+Status Preparer::reserve_descriptors(std::size_t rank_count, std::size_t file_count) {
+    rlim_t per_rank = descriptors_per_rank;
+    if (!job_.output.merges_stderr) per_rank += descriptors_per_pipe;
+    if (job_.stdin_kind == StdinKind::forwarded_to_all) per_rank += descriptors_per_pipe;
+    const rlim_t needed = rank_count * per_rank + file_count + descriptors_besides;
     if (const Status status = raise_descriptor_limit(needed); !status.ok()) return status;
     plan_.null_device = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!plan_.null_device.is_open()) return fail_errno(errno, "cannot open /dev/null");
@@ -171,7 +175,9 @@ std::vector<std::string> Preparer::identity_of(std::uint32_t rank, std::uint32_t
 }
 
 Status Preparer::add_stdin(RankPlan& plan, RankEnds& ends) const {
-    if (job_.stdin_kind == StdinKind::none || job_.stdin_rank != plan.rank) return {};
+    const bool is_for_all = job_.stdin_kind == StdinKind::forwarded_to_all;
+    if (job_.stdin_kind == StdinKind::none) return {};
+    if (!is_for_all && job_.stdin_rank != plan.rank) return {};
     if (job_.stdin_kind == StdinKind::descriptor) {
         plan.takes_own_stdin = true;
         return {};
@@ -188,7 +194,8 @@ Status Preparer::add_rank(
 ) {
     Result<Ends> output = make_output_pipe();
     if (!output) return output.error();
-    Result<Ends> error_output = make_output_pipe();
+    Result<Ends> error_output = Ends{};
+    if (!job_.output.merges_stderr) error_output = make_output_pipe();
     if (!error_output) return error_output.error();
     Result<Ends> control = make_control_pair();
     if (!control) return control.error();
@@ -259,7 +266,9 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
         plan.start_gate = Fd(::open(job.start_gate.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     Preparer preparer(job, *map, plan);
     if (auto failure = preparer.check_programs()) return std::move(*failure);
-    if (!preparer.reserve_descriptors(world_ranks.size()).ok() ||
+    Result<OutputFiles> files = OutputFiles::plan(job.output, *map, job.host_index);
+    if (!files) return failure_of(host_name);
+    if (!preparer.reserve_descriptors(world_ranks.size(), files->files().size()).ok() ||
         !check_process_limits(world_ranks.size() + processes_besides).ok()) {
         return failure_of(host_name);
     }
@@ -274,13 +283,18 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     for (const std::uint32_t rank : world_ranks) {
         if (!preparer.add_rank(rank, local_size, ends).ok()) return failure_of(host_name);
     }
+    // Last: a job that can't be started leaves an earlier one's files as they are.
+    if (!files->open().ok()) return failure_of(host_name);
+    // Nobody but the head holds an input that no rank was given itself.
+    if (job.stdin_kind != StdinKind::descriptor) redirect_to_null(STDIN_FILENO);
     plan.job_map = map_file->get();
     plan.segment = segment->descriptor();
     fill_tenancy(*segment, plan);
     std::string socket_name = daemon_socket_name(map->job_id);
     return PreparedJob{std::move(*map),        job.host_index,       std::move(job.token),
                        std::move(socket_name), std::move(*map_file), std::move(*segment),
-                       std::move(ends),        std::move(plan)};
+                       std::move(ends),        std::move(plan),      std::move(job.output),
+                       std::move(*files)};
 }
 
 }  // namespace dlrt::launcher

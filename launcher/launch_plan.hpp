@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launcher/frame.hpp"
+#include "launcher/output_files.hpp"
 #include "launcher/process_defaults.hpp"
 #include "runtime/base/fd.hpp"
 #include "runtime/wireup/host_segment.hpp"
@@ -38,7 +39,7 @@ struct RankPlan {
     Fd stdin_source;  ///< Not open: /dev/null, or descriptor 0 when takes_own_stdin.
     bool takes_own_stdin = false;
     Fd output;
-    Fd error_output;
+    Fd error_output;  ///< Not open: standard error is the same as standard output.
     Fd control;
     int doorbell = -1;  ///< Owned by the daemon, inherited by the keeper.
 };
@@ -61,7 +62,7 @@ struct RankEnds {
     std::uint32_t rank = 0;
     std::size_t program_index = 0;  ///< Of LaunchPlan::programs.
     Fd output;
-    Fd error_output;
+    Fd error_output;  ///< Not open where both streams are one pipe.
     Fd control;
     Fd doorbell;
     Fd stdin_target;  ///< Open only where input is forwarded.
@@ -78,6 +79,8 @@ struct PreparedJob {
     HostSegment segment;
     std::vector<RankEnds> ends;  ///< By local rank.
     LaunchPlan plan;
+    OutputRule output = {};
+    OutputFiles output_files = {};
 };
 
 /// Of the job on this user's host, without the leading zero byte.

@@ -21,6 +21,9 @@ class LineAssembler {
     /// What is left, though the line isn't complete: the rank waits for an answer to it.
     [[nodiscard]] std::string_view take_partial();
     [[nodiscard]] bool has_partial() const { return !partial_.empty(); }
+    [[nodiscard]] std::size_t partial_bytes() const { return partial_.size(); }
+    /// The beginning of the current line has been passed on.
+    [[nodiscard]] bool is_in_line() const { return is_in_line_; }
 
   private:
     std::string partial_;  ///< The head of a line whose end hasn't come.

@@ -8,13 +8,15 @@
 
 namespace dlrt::launcher {
 
-void LineMerger::add(std::uint32_t rank, std::string bytes, std::vector<OutputItem>& ready) {
+void LineMerger::add(
+    std::uint32_t rank, std::string_view prefix, std::string bytes, std::vector<OutputItem>& ready
+) {
     if (bytes.empty()) return;
     if (!may_pass(rank)) {
-        held_.push_back({rank, std::move(bytes)});
+        held_.push_back({rank, std::string(prefix), std::move(bytes)});
         return;
     }
-    emit(rank, std::move(bytes), ready);
+    emit(rank, prefix, std::move(bytes), ready);
     emit_held(ready);
 }
 
@@ -33,10 +35,12 @@ void LineMerger::release(std::vector<OutputItem>& ready) {
     emit_held(ready);
 }
 
-void LineMerger::emit(std::uint32_t rank, std::string bytes, std::vector<OutputItem>& ready) {
+void LineMerger::emit(
+    std::uint32_t rank, std::string_view prefix, std::string bytes, std::vector<OutputItem>& ready
+) {
     const std::size_t credit_bytes = bytes.size();
     const bool ends_line = bytes.back() == '\n';
-    if (tagging_ == Tagging::rank) bytes = with_tags(rank, bytes);
+    if (!prefix.empty()) bytes = with_prefixes(prefix, bytes);
     if (is_broken_) bytes.insert(bytes.begin(), '\n');
     is_broken_ = false;
     open_rank_ = ends_line ? -1 : static_cast<std::int64_t>(rank);
@@ -51,24 +55,24 @@ void LineMerger::emit_held(std::vector<OutputItem>& ready) {
         if (next == held_.end()) return;
         Held held = std::move(*next);
         held_.erase(next);
-        emit(held.rank, std::move(held.bytes), ready);
+        emit(held.rank, held.prefix, std::move(held.bytes), ready);
     }
 }
 
-std::string LineMerger::with_tags(std::uint32_t rank, std::string_view bytes) const {
-    const std::string tag = fmt::format("[{}] ", rank);
-    std::string tagged;
-    tagged.reserve(bytes.size() + bytes.size() / 4 + tag.size());
+std::string LineMerger::with_prefixes(std::string_view prefix, std::string_view bytes) const {
+    const auto line_count = static_cast<std::size_t>(std::ranges::count(bytes, '\n')) + 1;
+    std::string result;
+    result.reserve(bytes.size() + line_count * prefix.size());
     bool is_line_start = open_rank_ < 0;
     while (!bytes.empty()) {
         const std::size_t newline = bytes.find('\n');
         const std::size_t length = newline == std::string_view::npos ? bytes.size() : newline + 1;
-        if (is_line_start) tagged += tag;
-        tagged += bytes.substr(0, length);
+        if (is_line_start) result += prefix;
+        result += bytes.substr(0, length);
         bytes.remove_prefix(length);
         is_line_start = true;
     }
-    return tagged;
+    return result;
 }
 
 }  // namespace dlrt::launcher

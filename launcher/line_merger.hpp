@@ -20,14 +20,14 @@ struct OutputItem {
     std::string text;
 };
 
-enum class Tagging : std::uint8_t { off, rank };
-
 class LineMerger {
   public:
-    explicit LineMerger(Tagging tagging) : tagging_(tagging) {}
-
-    /// Adds bytes of a rank; what may be written now is appended to `ready`.
-    void add(std::uint32_t rank, std::string bytes, std::vector<OutputItem>& ready);
+    /// Adds bytes of a rank, each of its lines to begin with `prefix`; what may be written now is
+    /// appended to `ready`.
+    void add(
+        std::uint32_t rank, std::string_view prefix, std::string bytes,
+        std::vector<OutputItem>& ready
+    );
     /// A line of dlrun's own, without its newline.
     void add_own_line(std::string_view line, std::vector<OutputItem>& ready);
     /// Somebody waits for the end of another rank's line.
@@ -38,16 +38,19 @@ class LineMerger {
   private:
     struct Held {
         std::uint32_t rank;
+        std::string prefix;
         std::string bytes;
     };
-    void emit(std::uint32_t rank, std::string bytes, std::vector<OutputItem>& ready);
+    void emit(
+        std::uint32_t rank, std::string_view prefix, std::string bytes,
+        std::vector<OutputItem>& ready
+    );
     void emit_held(std::vector<OutputItem>& ready);
     [[nodiscard]] bool may_pass(std::uint32_t rank) const {
         return open_rank_ < 0 || open_rank_ == rank;
     }
-    [[nodiscard]] std::string with_tags(std::uint32_t rank, std::string_view bytes) const;
+    [[nodiscard]] std::string with_prefixes(std::string_view prefix, std::string_view bytes) const;
 
-    Tagging tagging_;
     std::int64_t open_rank_ = -1;  ///< Whose line has begun and not ended.
     bool is_broken_ = false;       ///< What was written last lacks its newline, and nobody owns it.
     std::deque<Held> held_;

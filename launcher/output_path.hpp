@@ -5,15 +5,13 @@
 
 #include "launcher/event_loop.hpp"
 #include "launcher/frame.hpp"
-#include "launcher/line_merger.hpp"
-#include "launcher/output_writer.hpp"
+#include "launcher/line_tagger.hpp"
+#include "launcher/output_lane.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string_view>
-#include <vector>
 
 namespace dlrt::launcher {
 
@@ -26,9 +24,10 @@ class OutputPath {
         std::function<void()> on_empty;
     };
 
-    OutputPath(EventLoop& loop, Tagging tagging, Handlers handlers);
+    OutputPath(EventLoop& loop, Handlers handlers);
 
-    void add(std::uint32_t rank, StreamKind stream, Bytes bytes);
+    void set_tagger(const LineTagger& tagger);
+    void add(const RankOutput& output);
     /// A line of dlrun's own, to stderr.
     void add_own_line(std::string_view line);
     /// Nothing more comes.
@@ -36,20 +35,12 @@ class OutputPath {
     [[nodiscard]] bool is_empty() const;
 
   private:
-    struct Lane {
-        Lane(EventLoop& loop, Tagging tagging) : merger(tagging), open_line_timer(loop) {}
-        LineMerger merger;
-        std::unique_ptr<OutputWriter> writer;
-        Timer open_line_timer;
-        bool is_timer_set = false;
-    };
-    std::unique_ptr<Lane> make_lane(EventLoop& loop, Tagging tagging, int descriptor);
-    void watch_open_line(Lane& lane);
+    std::unique_ptr<OutputLane> make_lane(EventLoop& loop, int descriptor);
 
     Handlers handlers_;
-    std::unique_ptr<Lane> out_;
-    std::unique_ptr<Lane> own_err_;  ///< Null when stderr is where stdout is.
-    Lane* err_ = nullptr;
+    std::unique_ptr<OutputLane> out_;
+    std::unique_ptr<OutputLane> own_err_;  ///< Null when stderr is where stdout is.
+    OutputLane* err_ = nullptr;
 };
 
 }  // namespace dlrt::launcher

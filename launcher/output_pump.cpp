@@ -13,16 +13,28 @@ namespace {
 constexpr std::size_t read_bytes = 64 * 1024;
 constexpr std::chrono::milliseconds prompt_silence{50};
 
+std::uint64_t realtime_us() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now).count()
+    );
+}
+
 }  // namespace
 
 OutputPump::OutputPump(EventLoop& loop, std::vector<RankEnds>& ends, Handlers handlers)
-    : handlers_(std::move(handlers)), prompt_timer_(loop), scratch_(read_bytes) {
-    bytes_under_way_.resize(ends.size());
+    : handlers_(std::move(handlers)),
+      ranks_(ends.size()),
+      prompt_timer_(loop),
+      scratch_(read_bytes) {
     for (std::uint32_t local_rank = 0; local_rank < ends.size(); ++local_rank) {
-        add(loop, local_rank, StreamKind::out, std::move(ends[local_rank].output));
-        streams_.back()->pipe = ends[local_rank].output_pipe;
-        add(loop, local_rank, StreamKind::err, std::move(ends[local_rank].error_output));
-        streams_.back()->pipe = ends[local_rank].error_pipe;
+        RankEnds& end = ends[local_rank];
+        add(loop, local_rank, StreamKind::out, std::move(end.output));
+        streams_.back()->pipe = end.output_pipe;
+        // Not there when both streams are one pipe.
+        if (!end.error_output.is_open()) continue;
+        add(loop, local_rank, StreamKind::err, std::move(end.error_output));
+        streams_.back()->pipe = end.error_pipe;
     }
 }
 
@@ -30,13 +42,28 @@ void OutputPump::add(EventLoop& loop, std::uint32_t local_rank, StreamKind kind,
     Stream& stream = *streams_.emplace_back(std::make_unique<Stream>(loop, pipe.release()));
     stream.local_rank = local_rank;
     stream.kind = kind;
+    ranks_[local_rank].streams.push_back(&stream);
     ++open_count_;
-    wait(stream);
+}
+
+void OutputPump::set_taker_count(std::uint32_t local_rank, std::size_t count) {
+    ranks_[local_rank].taker_count = count;
+}
+
+void OutputPump::begin(std::uint32_t local_rank, std::int32_t pid) {
+    ranks_[local_rank].pid = pid;
+    ranks_[local_rank].has_begun = true;
+    for (Stream* stream : ranks_[local_rank].streams) wait(*stream);
 }
 
 bool OutputPump::may_read(const Stream& stream) const {
-    return bytes_under_way_[stream.local_rank] < rank_bytes_max &&
-           host_bytes_under_way_ < host_bytes_max;
+    const Rank& rank = ranks_[stream.local_rank];
+    if (!rank.has_begun && !ends_when_empty_) return false;
+    if (rank.under_way_bytes >= rank_bytes_max * std::max<std::size_t>(rank.taker_count, 1)) {
+        return false;
+    }
+    const bool others_wait_for_it = !open_lines_.empty() && open_lines_.front() == &stream;
+    return host_bytes_under_way_ < host_bytes_max || others_wait_for_it;
 }
 
 void OutputPump::wait(Stream& stream) {
@@ -57,8 +84,15 @@ void OutputPump::wait(Stream& stream) {
 void OutputPump::read(Stream& stream) {
     const ssize_t got = ::read(stream.watch.get(), scratch_.data(), scratch_.size());
     if (got > 0) {
-        forward(stream, stream.lines.append({scratch_.data(), static_cast<std::size_t>(got)}));
-        if (stream.local_rank == prompt_rank_ && stream.lines.has_partial()) arm_prompt_timer();
+        LineAssembler& lines = stream.lines;
+        unfinished_bytes_ -= lines.partial_bytes();
+        forward(stream, lines.append({scratch_.data(), static_cast<std::size_t>(got)}));
+        if (unfinished_bytes_ + lines.partial_bytes() > unfinished_bytes_max) {
+            forward(stream, lines.take_partial());
+        }
+        unfinished_bytes_ += lines.partial_bytes();
+        note_open_line(stream);
+        if (ranks_[stream.local_rank].passes_prompts && lines.has_partial()) arm_prompt_timer();
     }
     const bool is_empty = got < 0 && (errno == EAGAIN || errno == EINTR);
     if (got == 0 || (got < 0 && (!is_empty || ends_when_empty_))) return end(stream);
@@ -67,38 +101,54 @@ void OutputPump::read(Stream& stream) {
 
 void OutputPump::forward(Stream& stream, std::string_view lines) {
     if (lines.empty()) return;
-    bytes_under_way_[stream.local_rank] += lines.size();
-    host_bytes_under_way_ += lines.size();
-    handlers_.forward(stream.local_rank, stream.kind, lines);
+    Rank& rank = ranks_[stream.local_rank];
+    rank.under_way_bytes += lines.size() * rank.taker_count;
+    host_bytes_under_way_ += lines.size() * rank.taker_count;
+    handlers_.forward({stream.local_rank, stream.kind, rank.pid, realtime_us(), lines});
+}
+
+void OutputPump::note_open_line(Stream& stream) {
+    const auto found = std::ranges::find(open_lines_, &stream);
+    const bool was_open = found != open_lines_.end();
+    if (was_open == stream.lines.is_in_line()) return;
+    if (!was_open) return open_lines_.push_back(&stream);
+    const bool was_first = found == open_lines_.begin();
+    open_lines_.erase(found);
+    if (was_first && !open_lines_.empty()) wait(*open_lines_.front());
 }
 
 void OutputPump::end(Stream& stream) {
+    unfinished_bytes_ -= stream.lines.partial_bytes();
     forward(stream, stream.lines.finish());
     stream.watch.close();
+    note_open_line(stream);
     if (--open_count_ == 0) handlers_.on_all_ended();
 }
 
 void OutputPump::taken(std::uint32_t local_rank, std::uint64_t size_bytes) {
-    std::size_t& under_way = bytes_under_way_[local_rank];
+    std::size_t& under_way = ranks_[local_rank].under_way_bytes;
     const std::size_t size = std::min<std::size_t>(size_bytes, under_way);
     const bool was_full = host_bytes_under_way_ >= host_bytes_max;
     under_way -= size;
     host_bytes_under_way_ -= size;
-    for (const auto& stream : streams_) {
-        if (was_full || stream->local_rank == local_rank) wait(*stream);
+    if (was_full) {
+        for (const auto& stream : streams_) wait(*stream);
+    } else {
+        for (Stream* stream : ranks_[local_rank].streams) wait(*stream);
     }
 }
 
 void OutputPump::pass_on_prompts_of(std::uint32_t local_rank) {
-    prompt_rank_ = local_rank;
+    ranks_[local_rank].passes_prompts = true;
 }
 
 void OutputPump::arm_prompt_timer() {
     prompt_timer_.start(prompt_silence, [this] {
         for (const auto& stream : streams_) {
-            if (stream->local_rank == prompt_rank_ && stream->watch.is_open()) {
-                forward(*stream, stream->lines.take_partial());
-            }
+            if (!ranks_[stream->local_rank].passes_prompts || !stream->watch.is_open()) continue;
+            unfinished_bytes_ -= stream->lines.partial_bytes();
+            forward(*stream, stream->lines.take_partial());
+            note_open_line(*stream);
         }
     });
 }

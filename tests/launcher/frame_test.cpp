@@ -38,6 +38,7 @@ std::vector<Frame> one_of_each() {
     job.program_of_rank = {1, 0, 1};
     job.stdin_kind = StdinKind::forwarded;
     job.stdin_rank = 5;
+    job.output = {"/logs/%r", "[%r] ", true, RankSet({{0, 3}, {7, 7}}), true, false};
     job.master_address = "127.0.0.1";
     job.master_port = 1;
     job.outlives_failures = true;
@@ -48,7 +49,7 @@ std::vector<Frame> one_of_each() {
         job,
         HostFailed{127, "no"},
         RanksStarted{{1, 2, -3}},
-        RankOutput{4, StreamKind::err, bytes_of("line\n")},
+        RankOutput{4, StreamKind::err, 77, 1ull << 50, bytes_of("line\n")},
         OutputWritten{4, 1ull << 40},
         RankEnded{
             1, 99, 139, 12345678901, true, {1ull << 60, 2, 3, 4}, true, "why", {"barrier", "recv"}},

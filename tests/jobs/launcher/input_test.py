@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -85,6 +86,83 @@ class Input(LauncherCase):
         job = self.run_job("-np", 2, "--stdin", "/no/such", "echo", "ran")
         self.assertEqual((job.returncode, job.out), (125, ""))
         self.assertIn("--stdin: cannot open '/no/such'", job.err)
+
+    def assert_all_have_it(self, job, size):
+        self.assertEqual(job.returncode, 0, job.err)
+        self.assertEqual([l.split()[0] for l in job.out.splitlines()],
+                         [hashlib.md5(DATA).hexdigest()] * size)
+
+    def test_every_rank_can_be_given_all_of_it(self):
+        words = ("--stdin", "all", "sh", "-c", SUM % 1)
+        self.assert_all_have_it(self.run_job("-np", 16, *words, input=DATA), 16)
+        with tempfile.TemporaryFile() as file:
+            file.write(DATA)
+            file.seek(0)
+            self.assert_all_have_it(self.run_job("-np", 3, *words, stdin=file), 3)
+
+    def test_all_of_a_socket_can_be_given_to_all(self):
+        ours, theirs = socket.socketpair()
+        feeder = threading.Thread(target=lambda: (ours.sendall(DATA), ours.close()))
+        feeder.start()
+        job = self.run_job("-np", 3, "--stdin", "all", "sh", "-c", SUM % 1, stdin=theirs)
+        theirs.close()
+        feeder.join()
+        self.assert_all_have_it(job, 3)
+
+    def test_no_input_at_all_can_be_given_to_all(self):
+        job = self.run_job("-np", 3, "--stdin", "all", "wc", "-c")
+        self.assertEqual((job.returncode, job.out), (0, "0\n0\n0\n"))
+
+    def test_a_rank_that_stops_reading_does_not_stop_the_others(self):
+        script = ("case $DLRT_RANK in 0) exit 0;; 1) head -c 10 >/dev/null; exit 0;; "
+                  "2) exec <&-; sleep 0.2; exit 0;; esac; md5sum")
+        job = self.run_job("-np", 5, "--stdin", "all", "sh", "-c", script, input=DATA)
+        self.assert_all_have_it(job, 2)
+
+    def test_once_no_rank_reads_any_more_the_writer_learns_it(self):
+        feeder = subprocess.Popen(["yes"], stdout=subprocess.PIPE)
+        job = self.start("-np", 2, "--stdin", "all", "sh", "-c", "exec <&-; exec sleep 30",
+                         stdin=feeder.stdout)
+        feeder.stdout.close()
+        self.assertEqual(feeder.wait(timeout=20), -signal.SIGPIPE)
+        job.terminate()
+        self.assertEqual(self.finish(job), 143)
+
+    def test_the_slowest_rank_decides_and_little_is_kept_for_it(self):
+        feeder = subprocess.Popen(["yes"], stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (feeder.kill(), feeder.wait()))
+        script = "test $DLRT_RANK = 0 && exec sleep 30; exec wc -c"
+        job = self.start("-np", 2, "--stdin", "all", "sh", "-c", script, stdin=feeder.stdout)
+        feeder.stdout.close()
+        head, daemon, _ = self.roles("sleep", 1)
+        reader = wait_until(lambda: self.members().get("wc"))[0]
+
+        def has_read():
+            with open(f"/proc/{reader}/io") as io:
+                return int(next(l.split()[1] for l in io if l.startswith("rchar")))
+        wait_until(lambda: has_read() > 65536)
+        before = -1
+        while before != has_read():
+            before = has_read()
+            time.sleep(0.3)
+        # What a pipe and the window hold, and what wc itself had to read before its input.
+        self.assertLess(before, 1024 * 1024)
+        for pid in (head, daemon):
+            with open(f"/proc/{pid}/status") as status:
+                kib = next(int(l.split()[1]) for l in status if l.startswith("VmRSS"))
+            self.assertLess(kib, 20 * 1024)
+        job.terminate()
+        self.assertEqual(self.finish(job), 143)
+
+    def test_a_terminal_can_be_given_to_all(self):
+        job, controller = self.start_on_terminal(
+            "-np", 2, "--stdin", "all", "sh", "-c", "read n; echo $DLRT_RANK $n; cat"
+        )
+        os.write(controller, b"bob\n")
+        self.assertEqual(sorted(job.stdout.readline() for _ in range(2)), [b"0 bob\n", b"1 bob\n"])
+        os.write(controller, b"\x04")
+        self.assertEqual(self.finish(job), 0)
+        self.assertEqual(job.out, "")
 
     def start_on_terminal(self, *words):
         controller, terminal = pty.openpty()

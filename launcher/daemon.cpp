@@ -3,6 +3,8 @@
 
 #include "launcher/channel.hpp"
 #include "launcher/control_server.hpp"
+#include "launcher/cpu_claim.hpp"
+#include "launcher/cpu_lender.hpp"
 #include "launcher/descriptors.hpp"
 #include "launcher/host_facts.hpp"
 #include "launcher/input_feeder.hpp"
@@ -54,7 +56,7 @@ std::uint64_t unix_time_of(std::uint64_t monotonic_time_ns) {
 
 class Daemon {
   public:
-    Daemon(Fd stream, PreparedJob job, Keeper keeper);
+    Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim);
     void run();
 
   private:
@@ -87,7 +89,9 @@ class Daemon {
 
     EventLoop loop_;
     PreparedJob job_;
+    CpuClaim claim_;
     KeeperLink keeper_;
+    CpuLender lender_;
     Channel head_;
     Liveness head_life_;
     SignalWatch signals_;
@@ -109,13 +113,15 @@ class Daemon {
     bool is_finished_ = false;
 };
 
-Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper)
+Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim)
     : job_(std::move(job)),
+      claim_(std::move(claim)),
       keeper_(
           loop_, std::move(keeper), job_.plan.heartbeat_ms,
           {[this](const KeeperReport& report) { on_report(report); },
            [this](std::string trouble) { on_keeper_gone(std::move(trouble)); }}
       ),
+      lender_(loop_, claim_.take_listener(), job_, keeper_.pid()),
       head_(
           loop_, std::move(stream),
           {[this](Frame&& frame) {
@@ -242,7 +248,9 @@ void Daemon::on_report(const KeeperReport& report) {
             started_at_ns_[report.local_rank] = report.time_ns;
             control_.set_rank_pid(report.local_rank, report.pid);
             output_.begin(report.local_rank, report.pid);
+            claim_.leave_cpus();
             if (++started_count_ == pids_.size()) {
+                lender_.set_pids(pids_);
                 send(RanksStarted{{pids_.begin(), pids_.end()}});
             }
             break;
@@ -282,6 +290,7 @@ void Daemon::on_report(const KeeperReport& report) {
 void Daemon::on_rank_ended(const KeeperReport& report) {
     const std::uint32_t local_rank = report.local_rank;
     pids_[local_rank] = 0;
+    lender_.set_pids(pids_);
     ++ended_count_;
     control_.take_pending(local_rank);
     const bool is_unfinalized = control_.is_claimed(local_rank);
@@ -346,10 +355,10 @@ void Daemon::finish_if_done() {
 }
 
 /// Before the event loop: what has been asked for, or nothing when the head went away.
-Result<StartJob> receive_job(int stream) {
+Result<StartJob> receive_job(int stream, CpuClaim& claim) {
     TopologyDetail detail = TopologyDetail::quick;
     while (true) {
-        Result<HostFacts> facts = find_host_facts(detail);
+        Result<HostFacts> facts = find_host_facts(detail, claim.busy_cpus());
         if (!facts) {
             const std::string text = fmt::format(
                 "host {}: {}", local_host_name(), last_error_text()
@@ -369,7 +378,18 @@ Result<StartJob> receive_job(int stream) {
             return fail(Errc::wireup, "the head said something else than StartJob");
         }
         detail = question->detail;
+        claim.borrow(question->wanted_cpus, facts->cpus);
     }
+}
+
+/// What they are bound to together; empty where one of them isn't bound.
+std::vector<std::uint32_t> cpus_of_ranks(const LaunchPlan& plan) {
+    std::vector<std::uint32_t> cpus;
+    for (const RankPlan& rank : plan.ranks) {
+        if (rank.cpus.empty()) return {};
+        cpus.insert(cpus.end(), rank.cpus.begin(), rank.cpus.end());
+    }
+    return cpus;
 }
 
 }  // namespace
@@ -382,7 +402,8 @@ int run_daemon(Fd stream, const ProcessDefaults& defaults) {
     // Until there is an event loop that can tell the head of them.
     change_signal_mask(SIG_BLOCK);
     redirect_to_null(STDOUT_FILENO);
-    Result<StartJob> asked = receive_job(stream.get());
+    CpuClaim claim = CpuClaim::begin(cpu_claim_prefix(), CpuClaim::Wait::while_others_choose);
+    Result<StartJob> asked = receive_job(stream.get(), claim);
     if (!asked) return asked.error().code == Errc::peer_lost ? 0 : launcher_fault_status;
     auto prepared = prepare_job(std::move(*asked), defaults);
     if (const auto* failure = std::get_if<HostFailed>(&prepared)) {
@@ -391,6 +412,8 @@ int run_daemon(Fd stream, const ProcessDefaults& defaults) {
         return 0;
     }
     auto& job = std::get<PreparedJob>(prepared);
+    claim.settle(cpus_of_ranks(job.plan));
+    job.plan.cpu_listener = claim.listener();
     Result<Keeper> keeper = fork_keeper(job.plan);
     if (!keeper) {
         static_cast<void>(send_frame(stream.get(), HostFailed{125, last_error_text()}));
@@ -399,7 +422,7 @@ int run_daemon(Fd stream, const ProcessDefaults& defaults) {
     }
     redirect_to_null(STDIN_FILENO);
     job.plan.ranks.clear();
-    Daemon(std::move(stream), std::move(job), std::move(*keeper)).run();
+    Daemon(std::move(stream), std::move(job), std::move(*keeper), std::move(claim)).run();
     return 0;
 }
 

@@ -39,6 +39,7 @@ class FieldWriter {
     void put(std::int32_t value) { writer_.number(static_cast<std::uint32_t>(value)); }
     void put(StreamKind value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(StdinKind value) { writer_.number(static_cast<std::uint8_t>(value)); }
+    void put(MemoryBinding value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(TopologyDetail value) { writer_.number(static_cast<std::uint8_t>(value)); }
     void put(const std::string& value) { writer_.text(value); }
     void put(const std::vector<std::byte>& value) { writer_.blob(value); }
@@ -110,6 +111,10 @@ class FieldReader {
         (*this)(value.file_pattern, value.file_tags, value.has_file_times);
         (*this)(value.forwarded_ranks, value.merges_stderr, value.passes_prompts);
     }
+    void get(MemoryBinding& value) {
+        value = static_cast<MemoryBinding>(reader_.number<std::uint8_t>());
+        if (value > MemoryBinding::interleave) is_valid_ = false;
+    }
     void get(TopologyDetail& value) {
         value = static_cast<TopologyDetail>(reader_.number<std::uint8_t>());
         if (value > TopologyDetail::devices) is_valid_ = false;
@@ -156,7 +161,7 @@ void visit_fields(Fields& fields, F& f) {
             f.stdin_rank
         );
         fields(f.output, f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
-        fields(f.start_gate);
+        fields(f.start_gate, f.memory_binding, f.lends_cpus);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
     } else if constexpr (std::is_same_v<T, RanksStarted>) {
@@ -183,7 +188,7 @@ void visit_fields(Fields& fields, F& f) {
     } else if constexpr (std::is_same_v<T, Notice>) {
         fields(f.text);
     } else if constexpr (std::is_same_v<T, DescribeHost>) {
-        fields(f.detail);
+        fields(f.detail, f.wanted_cpus);
     } else {
         static_assert(std::is_empty_v<T>);
     }

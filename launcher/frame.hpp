@@ -7,6 +7,7 @@
 /// up and commands down, until JobEnded. A daemon whose stream ends kills its ranks at once.
 #pragma once
 
+#include "launcher/memory_binding.hpp"
 #include "launcher/rank_set.hpp"
 #include "launcher/topology.hpp"
 #include "runtime/base/bytes.hpp"
@@ -86,6 +87,8 @@ struct StartJob {
     bool outlives_failures = false;  ///< The other ranks go on when one fails.
     std::uint64_t heartbeat_ms = 0;  ///< How often head, daemon and keeper tell that they live.
     std::string start_gate;          ///< For tests: see LaunchPlan.
+    MemoryBinding memory_binding = MemoryBinding::first_touch;
+    bool lends_cpus = false;  ///< Ranks may shrink to a cpu each for other jobs of this user.
     friend bool operator==(const StartJob&, const StartJob&) = default;
 };
 
@@ -201,6 +204,7 @@ struct Notice {
 /// Head → daemon, before StartJob: look closer, and say HostFacts again.
 struct DescribeHost {
     TopologyDetail detail = TopologyDetail::full;
+    std::uint32_t wanted_cpus = 0;  ///< Not held by others; their jobs are asked to lend some.
     friend bool operator==(const DescribeHost&, const DescribeHost&) = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "launcher/caller_context.hpp"
 #include "launcher/channel.hpp"
+#include "launcher/display.hpp"
 #include "launcher/input_source.hpp"
 #include "launcher/job_builder.hpp"
 #include "launcher/job_outcome.hpp"
@@ -17,8 +18,11 @@
 #include "launcher/progress.hpp"
 #include "launcher/rank_programs.hpp"
 #include "launcher/topology_need.hpp"
+#include "launcher/topology_text.hpp"
 #include "runtime/base/error_text.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -35,6 +39,15 @@ namespace {
 
 constexpr int launcher_fault_status = 125;
 constexpr std::chrono::seconds last_output_time{1};
+
+/// To standard output, before any rank writes there.
+void print_text(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (put < 0 && errno != EINTR) return;
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
+    }
+}
 
 class Head {
   public:
@@ -100,6 +113,7 @@ class Head {
     bool have_all_started_ = false;  ///< All ranks run their programs.
     bool is_suspension_due_ = false;
     bool is_own_copy_due_ = false;  ///< Of the signal that another process of ours got.
+    bool has_asked_for_cpus_ = false;
     bool has_ended_ = false;
 };
 
@@ -222,9 +236,9 @@ void Head::take(JobEnded&&) {
 
 void Head::take(HostFacts&& facts) {
     daemon_host_ = facts.host_name;
-    if (const TopologyDetail needed = detail_needed(options_); facts.topology.detail < needed) {
-        return daemon_.send(DescribeHost{needed});
-    }
+    const DescribeHost question{detail_needed(options_), cpus_to_borrow(options_, facts)};
+    const bool borrows = question.wanted_cpus != 0 && !std::exchange(has_asked_for_cpus_, true);
+    if (borrows || facts.topology.detail < question.detail) return daemon_.send(question);
     Result<BuiltJob> job = build_job(options_, context_, facts);
     if (!job) {
         verdict_.set_cause(
@@ -246,6 +260,18 @@ void Head::take(HostFacts&& facts) {
             options_.rank_count() ? "" : " (no -np: one rank for each)"
         ));
         for (const std::string& line : program_lines(map_, job->start)) say(line);
+    }
+    const std::vector<HostTopology> topologies{facts.topology};
+    print_text(render_display(options_, job->placement, topologies));
+    if (options_.reports_bindings) {
+        for (const std::string& line :
+             binding_lines(job->placement, topologies, options_.memory_binding)) {
+            say(line);
+        }
+    }
+    if (options_.is_dry_run) {
+        daemon_.close();
+        return on_job_ended();
     }
     has_started_ = true;
     daemon_.send(job->start);

@@ -5,7 +5,9 @@
 #include "runtime/base/fd.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <iterator>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,7 +39,9 @@ std::string local_host_name() {
     return name;
 }
 
-Result<HostFacts> find_host_facts(TopologyDetail detail) {
+Result<HostFacts> find_host_facts(
+    TopologyDetail detail, const std::vector<std::uint32_t>& held_cpus
+) {
     UsableCpus usable = find_usable_cpus();
     Result<HostTopology> topology = discover_topology(detail, usable.cpus);
     if (!topology) return topology.error();
@@ -46,6 +50,7 @@ Result<HostFacts> find_host_facts(TopologyDetail detail) {
     facts.pid = ::getpid();
     facts.usable_cpu_count = usable.count;
     if (!usable.is_quota_limited()) facts.cpus = std::move(usable.cpus);
+    std::ranges::set_intersection(facts.cpus, held_cpus, std::back_inserter(facts.busy_cpus));
     facts.free_port = find_free_port();
     facts.topology = std::move(*topology);
     return facts;

@@ -12,7 +12,10 @@ namespace dlrt::launcher {
 /// As the kernel knows it; nothing is looked up.
 [[nodiscard]] std::string local_host_name();
 
-/// Errors: Errc::system where the topology can't be read in that detail.
-[[nodiscard]] Result<HostFacts> find_host_facts(TopologyDetail detail);
+/// `held_cpus` are those of the user's other jobs. Errors: Errc::system where the topology can't be
+/// read in that detail.
+[[nodiscard]] Result<HostFacts> find_host_facts(
+    TopologyDetail detail, const std::vector<std::uint32_t>& held_cpus
+);
 
 }  // namespace dlrt::launcher

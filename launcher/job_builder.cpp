@@ -6,6 +6,7 @@
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_programs.hpp"
 #include "launcher/setting_check.hpp"
+#include "launcher/topology_need.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
@@ -164,6 +165,8 @@ Result<BuiltJob> build_job(
     job.start.outlives_failures = options.on_failure != OnFailure::kill;
     job.start.heartbeat_ms = context.heartbeat_ms;
     job.start.start_gate = context.start_gate;
+    job.start.memory_binding = options.memory_binding;
+    job.start.lends_cpus = lends_cpus(options);
     return job;
 }
 

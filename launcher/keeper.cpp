@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/keeper.hpp"
 
+#include "launcher/cpu_claim.hpp"
 #include "launcher/descriptors.hpp"
 #include "launcher/heartbeat.hpp"
 #include "launcher/process_tree.hpp"
@@ -163,6 +164,7 @@ StartResult KeeperProcess::start(RankPlan& rank) {
     start.passed_descriptors = {rank.control.get(), plan_.job_map, plan_.segment, rank.doorbell};
     start.first_target = plan_.first_descriptor;
     start.defaults = &plan_.defaults;
+    start.memory = &rank.memory;
     std::vector<cpu_set_t> cpus;
     if (!rank.cpus.empty()) {
         cpus.resize(*std::ranges::max_element(rank.cpus) / CPU_SETSIZE + 1);
@@ -269,9 +271,9 @@ void KeeperProcess::begin_killing() {
 
 /// Descriptors that the keeper needs; the daemon's ends of pipes must not stay open here.
 std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
-    std::vector<int> needed = {STDIN_FILENO,           STDERR_FILENO, link.get(),
-                               plan.null_device.get(), plan.job_map,  plan.segment,
-                               plan.start_gate.get()};
+    std::vector<int> needed = {STDIN_FILENO,           STDERR_FILENO,    link.get(),
+                               plan.null_device.get(), plan.job_map,     plan.segment,
+                               plan.start_gate.get(),  plan.cpu_listener};
     for (const RankPlan& rank : plan.ranks) {
         for (const int descriptor :
              {rank.stdin_source.get(), rank.output.get(), rank.error_output.get(),
@@ -289,6 +291,7 @@ std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
     ::sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
     close_descriptors_except(needed_descriptors(plan, link));
+    hold_cpus(plan.cpu_listener);
     sigset_t heeded;
     ::sigemptyset(&heeded);
     for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT}) ::sigaddset(&heeded, signal);

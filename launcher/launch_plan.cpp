@@ -6,6 +6,7 @@
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_process.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/wireup/usable_cpus.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -82,6 +83,7 @@ class Preparer {
     std::string host_name() const { return map_.hosts[job_.host_index].name; }
     std::vector<std::string> identity_of(std::uint32_t rank, std::uint32_t local_size) const;
     Status add_stdin(RankPlan& plan, RankEnds& ends) const;
+    Status add_memory(RankPlan& plan) const;
 
     StartJob& job_;
     JobMap& map_;
@@ -189,6 +191,17 @@ Status Preparer::add_stdin(RankPlan& plan, RankEnds& ends) const {
     return {};
 }
 
+Status Preparer::add_memory(RankPlan& plan) const {
+    if (job_.memory_binding == MemoryBinding::first_touch) return {};
+    const bool is_bound = !plan.cpus.empty();
+    Result<MemoryPolicy> memory = memory_policy_of(
+        job_.memory_binding, is_bound ? plan.cpus : find_usable_cpus().cpus, ""
+    );
+    if (!memory) return memory.error();
+    plan.memory = std::move(*memory);
+    return {};
+}
+
 Status Preparer::add_rank(
     std::uint32_t rank, std::uint32_t local_size, std::vector<RankEnds>& ends
 ) {
@@ -214,6 +227,7 @@ Status Preparer::add_rank(
     plan.program_index = job_.program_of_rank[rank];
     plan.identity = identity_of(rank, local_size);
     plan.cpus = map_.ranks[rank].cpus;
+    if (const Status status = add_memory(plan); !status.ok()) return status;
     plan.output = std::move(output->rank_side);
     plan.error_output = std::move(error_output->rank_side);
     plan.control = std::move(control->rank_side);
@@ -294,7 +308,7 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     return PreparedJob{std::move(*map),        job.host_index,       std::move(job.token),
                        std::move(socket_name), std::move(*map_file), std::move(*segment),
                        std::move(ends),        std::move(plan),      std::move(job.output),
-                       std::move(*files)};
+                       std::move(*files),      job.lends_cpus};
 }
 
 }  // namespace dlrt::launcher

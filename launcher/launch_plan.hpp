@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launcher/frame.hpp"
+#include "launcher/memory_binding.hpp"
 #include "launcher/output_files.hpp"
 #include "launcher/process_defaults.hpp"
 #include "runtime/base/fd.hpp"
@@ -36,6 +37,7 @@ struct RankPlan {
     std::size_t program_index = 0;
     std::vector<std::string> identity;  ///< NAME=value beside the program's environment.
     std::vector<std::uint32_t> cpus;
+    MemoryPolicy memory;
     Fd stdin_source;  ///< Not open: /dev/null, or descriptor 0 when takes_own_stdin.
     bool takes_own_stdin = false;
     Fd output;
@@ -55,6 +57,7 @@ struct LaunchPlan {
     bool outlives_failures = false;  ///< The other ranks go on when one fails.
     std::uint64_t heartbeat_ms = 0;
     Fd start_gate;  ///< For tests: a FIFO; the last rank is started once something stands in it.
+    int cpu_listener = -1;  ///< Owned by the daemon: see CpuClaim. The keeper becomes its holder.
 };
 
 /// The daemon's side of one rank.
@@ -81,6 +84,7 @@ struct PreparedJob {
     LaunchPlan plan;
     OutputRule output = {};
     OutputFiles output_files = {};
+    bool lends_cpus = false;  ///< See StartJob.
 };
 
 /// Of the job on this user's host, without the leading zero byte.

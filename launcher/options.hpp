@@ -8,6 +8,7 @@
 /// out of range or contradictory is refused with one line that names it and says what is valid.
 #pragma once
 
+#include "launcher/memory_binding.hpp"
 #include "launcher/rank_set.hpp"
 #include "launcher/topology.hpp"
 #include "runtime/base/result.hpp"
@@ -102,12 +103,6 @@ struct BindingChoice {
     Kind kind = Kind::share;
     TopologyLevel level = TopologyLevel::core;
     bool is_explicit = false;  ///< Asked for: what can't be done is an error, not a note.
-};
-
-enum class MemoryBinding : std::uint8_t {
-    first_touch,  ///< The kernel's own way.
-    local,        ///< Only the NUMA nodes of the rank's cpus.
-    interleave,   ///< Page by page over the NUMA nodes of the rank's cpus.
 };
 
 enum class Oversubscription : std::uint8_t { by_rule, allowed, refused };

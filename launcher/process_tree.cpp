@@ -73,6 +73,14 @@ std::vector<pid_t> living_descendants(pid_t root) {
     return found;
 }
 
+std::vector<pid_t> threads_of(pid_t pid) {
+    std::vector<pid_t> threads;
+    for_each_number_in(fmt::format("/proc/{}/task", pid).c_str(), [&](pid_t thread) {
+        threads.push_back(thread);
+    });
+    return threads;
+}
+
 std::size_t kill_descendants(pid_t root) {
     const std::vector<pid_t> pids = living_descendants(root);
     for (const pid_t pid : pids) ::kill(pid, SIGKILL);

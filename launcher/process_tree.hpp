@@ -25,6 +25,9 @@ struct ProcessState {
 /// those whose parents have died.
 [[nodiscard]] std::vector<pid_t> living_descendants(pid_t root);
 
+/// Nothing when the process is gone.
+[[nodiscard]] std::vector<pid_t> threads_of(pid_t pid);
+
 /// SIGKILL to all of them, stopped ones too. Returns how many there were.
 std::size_t kill_descendants(pid_t root);
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,12 @@ struct ChildFailure {
     }
     if (start.cpus != nullptr && ::sched_setaffinity(0, start.cpus_size_bytes, start.cpus) != 0) {
         give_up(failure, StartStage::binding);
+    }
+    const MemoryPolicy* memory = start.memory;
+    if (memory != nullptr && memory->is_set() &&
+        ::syscall(SYS_set_mempolicy, memory->mode, memory->nodes.data(), memory->node_limit()) !=
+            0) {
+        give_up(failure, StartStage::memory);
     }
     if (::chdir(start.working_directory) != 0) give_up(failure, StartStage::working_directory);
     restore_process_defaults(*start.defaults);

@@ -5,6 +5,7 @@
 /// cpus. The caller must be single-threaded, and its death kills the rank.
 #pragma once
 
+#include "launcher/memory_binding.hpp"
 #include "launcher/process_defaults.hpp"
 
 #include <array>
@@ -29,10 +30,18 @@ struct RankStart {
     int first_target = 100;  ///< Passed descriptors get these numbers. REQUIRES: none of the above.
     const cpu_set_t* cpus = nullptr;  ///< Null: not bound.
     std::size_t cpus_size_bytes = 0;
+    const MemoryPolicy* memory = nullptr;
     const ProcessDefaults* defaults = nullptr;
 };
 
-enum class StartStage : std::uint32_t { fork = 0, descriptors, binding, working_directory, exec };
+enum class StartStage : std::uint32_t {
+    fork = 0,
+    descriptors,
+    binding,
+    memory,
+    working_directory,
+    exec,
+};
 
 struct StartResult {
     pid_t pid = -1;  ///< -1: did not start.

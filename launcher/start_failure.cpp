@@ -28,6 +28,9 @@ HostFailed start_failure(const PreparedJob& job, const KeeperReport& report) {
         case StartStage::binding:
             what += " on its cpus";
             break;
+        case StartStage::memory:
+            what += " with its memory bound (valid without: --bind-memory first-touch)";
+            break;
         case StartStage::fork:
         case StartStage::descriptors:
             break;

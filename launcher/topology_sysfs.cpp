@@ -142,4 +142,9 @@ HostTopology read_quick_topology(
     return SysfsReader(root, usable_cpus).read();
 }
 
+bool has_memory(const std::string& root, std::uint32_t numa_os_index) {
+    const auto numbers = read_list(root + "/sys/devices/system/node/has_memory");
+    return numbers.empty() || std::ranges::find(numbers, numa_os_index) != numbers.end();
+}
+
 }  // namespace dlrt::launcher

@@ -16,4 +16,7 @@ namespace dlrt::launcher {
     const std::string& root, std::span<const std::uint32_t> usable_cpus
 );
 
+/// Of a NUMA node that is there. Where the kernel doesn't say, it has.
+[[nodiscard]] bool has_memory(const std::string& root, std::uint32_t numa_os_index);
+
 }  // namespace dlrt::launcher

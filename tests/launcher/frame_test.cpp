@@ -44,6 +44,8 @@ std::vector<Frame> one_of_each() {
     job.outlives_failures = true;
     job.heartbeat_ms = 5000;
     job.start_gate = "/gate";
+    job.memory_binding = MemoryBinding::interleave;
+    job.lends_cpus = true;
     return {
         facts,
         job,
@@ -62,7 +64,7 @@ std::vector<Frame> one_of_each() {
         StdinTaken{65536, true},
         Notice{"note"},
         JobEnded{},
-        DescribeHost{TopologyDetail::devices},
+        DescribeHost{TopologyDetail::devices, 7},
         Heartbeat{},
         HostSignalled{15, "keeper"}};
 }

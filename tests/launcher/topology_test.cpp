@@ -85,6 +85,17 @@ TopologyDetail detail_of(const std::vector<std::string>& words) {
     return detail_needed(*options);
 }
 
+/// Of a host with cpus 0-3, of which some are busy.
+std::uint32_t borrowed(const std::vector<std::string>& words, std::vector<std::uint32_t> busy) {
+    const Result<Options> options = parse_options(words);
+    REQUIRE(options.has_value());
+    HostFacts facts;
+    facts.cpus = {0, 1, 2, 3};
+    facts.usable_cpu_count = 4;
+    facts.busy_cpus = std::move(busy);
+    return cpus_to_borrow(*options, facts);
+}
+
 }  // namespace
 
 TEST_CASE("topology: packages hold NUMA nodes hold cores hold threads", "[launcher]") {
@@ -116,6 +127,11 @@ TEST_CASE("topology: without cores each thread is one", "[launcher]") {
     const HostTopology host = made_up_host("package:2 pu:2");
     CHECK(cpus_of(host.cores) == "0 1 2 3");
     CHECK(cpus_of(host.packages) == "0-1 2-3");
+}
+
+TEST_CASE("topology: a NUMA node that nothing else marks has its own cpus", "[launcher]") {
+    CHECK(cpus_of(made_up_host("numa:2 core:2 pu:1").numas) == "0-1 2-3");
+    CHECK(cpus_of(made_up_host("package:1 numa:4 core:1 pu:2").numas) == "0-1 2-3 4-5 6-7");
 }
 
 TEST_CASE("topology: a second memory of the same cpus is no second place", "[launcher]") {
@@ -202,6 +218,19 @@ TEST_CASE("topology: where the kernel says nothing all cpus are cores of one pla
 TEST_CASE("topology: hwloc is asked only for what needs it", "[launcher]") {
     CHECK(detail_of({"-np", "4", "a"}) == TopologyDetail::quick);
     CHECK(detail_of({"a"}) == TopologyDetail::quick);
+    Options options;
+    options.mapping.level = TopologyLevel::l3;
+    CHECK(detail_needed(options) == TopologyDetail::full);
+    options.display.topology = true;
+    CHECK(detail_needed(options) == TopologyDetail::devices);
+}
+
+TEST_CASE("topology: cpus are borrowed only where that helps", "[launcher]") {
+    CHECK(borrowed({"-np", "2", "a"}, {}) == 0);
+    CHECK(borrowed({"-np", "2", "a"}, {0, 1}) == 0);
+    CHECK(borrowed({"-np", "3", "a"}, {0, 1}) == 3);
+    CHECK(borrowed({"-np", "5", "a"}, {0, 1}) == 0);
+    CHECK(borrowed({"a"}, {0}) == 4);
 }
 
 TEST_CASE("topology: lists of cpus are as short as the kernel's", "[launcher]") {

@@ -59,8 +59,9 @@ class Daemon(LauncherCase):
         program_of_rank = struct.pack(f"<I{rank_count}I", rank_count, *[0] * rank_count)
         return (text("token") + struct.pack("<I", 0) + text(job_map(job_id, rank_count))
                 + struct.pack("<I", 1) + program + program_of_rank + b"\0"
-                + struct.pack("<I", 0) + text("") + struct.pack("<I", 0)
-                + b"\0" + struct.pack("<Q", 5000) + text(""))
+                + struct.pack("<I", 0) + text("") + text("") + b"\0" + text("0-9") + b"\0\0"
+                + text("") + struct.pack("<I", 0)
+                + b"\0" + struct.pack("<Q", 5000) + text("") + b"\0\0")
 
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()
@@ -73,7 +74,7 @@ class Daemon(LauncherCase):
             self.assertIsNotNone(said[-1][0], said)
         kinds = [kind for kind, _ in said]
         self.assertEqual(kinds.count(RANKS_STARTED), 1)
-        lines = sorted(body[9:] for kind, body in said if kind == RANK_OUTPUT)
+        lines = sorted(body[17:] for kind, body in said if kind == RANK_OUTPUT)
         self.assertEqual(lines, [b"0\n", b"1\n"])
         ends = [body for kind, body in said if kind == RANK_ENDED]
         statuses = [struct.unpack_from("<Iii", body)[2] for body in ends]

@@ -62,6 +62,8 @@ class LauncherCase(unittest.TestCase):
         self.environment = dict(os.environ, DLTEST_MARK=self.mark.split("=")[1])
         for name in [n for n in self.environment if n.startswith(("DLRT_", "PMI_", "OMPI_"))]:
             del self.environment[name]
+        # Other jobs of this user, which hold cpus, must not be seen.
+        self.environment["DLRT_TEST_CPU_POOL"] = uuid.uuid4().hex
         self.addCleanup(self.kill_leftovers)
 
     def kill_leftovers(self):

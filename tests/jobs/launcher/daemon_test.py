@@ -74,7 +74,7 @@ class Daemon(LauncherCase):
             self.assertIsNotNone(said[-1][0], said)
         kinds = [kind for kind, _ in said]
         self.assertEqual(kinds.count(RANKS_STARTED), 1)
-        lines = sorted(body[17:] for kind, body in said if kind == RANK_OUTPUT)
+        lines = sorted(body[21:] for kind, body in said if kind == RANK_OUTPUT)
         self.assertEqual(lines, [b"0\n", b"1\n"])
         ends = [body for kind, body in said if kind == RANK_ENDED]
         statuses = [struct.unpack_from("<Iii", body)[2] for body in ends]

@@ -28,7 +28,8 @@ class Placer {
     Status find_objects();
     void add_ranks(std::span<const MappedRank> mapped);
     void number_local_ranks();
-    Status bind(std::uint32_t host_index);
+    Status bind();
+    Status bind_host(std::uint32_t host_index, std::span<PlacedRank* const> ranks);
     void warn();
 
     bool maps_to_objects() const {
@@ -147,14 +148,18 @@ void Placer::number_local_ranks() {
     for (PlacedRank& rank : result_.ranks) rank.host_index = new_index[rank.host_index];
 }
 
-Status Placer::bind(std::uint32_t host_index) {
-    std::vector<PlacedRank*> ranks;
-    std::vector<std::optional<MappedObject>> objects;
-    for (PlacedRank& rank : result_.ranks) {
-        if (rank.host_index != host_index) continue;
-        ranks.push_back(&rank);
-        objects.push_back(rank.object);
+Status Placer::bind() {
+    std::vector<std::vector<PlacedRank*>> ranks_by_host(result_.hosts.size());
+    for (PlacedRank& rank : result_.ranks) ranks_by_host[rank.host_index].push_back(&rank);
+    for (std::uint32_t host = 0; host < result_.hosts.size(); ++host) {
+        if (Status status = bind_host(host, ranks_by_host[host]); !status.ok()) return status;
     }
+    return {};
+}
+
+Status Placer::bind_host(std::uint32_t host_index, std::span<PlacedRank* const> ranks) {
+    std::vector<std::optional<MappedObject>> objects;
+    for (const PlacedRank* rank : ranks) objects.push_back(rank->object);
     Result<Binding> binding = bind_ranks(binding_request_, bindable_[host_index], objects);
     if (!binding) return binding.error();
     PlacedHost& host = result_.hosts[host_index];
@@ -189,9 +194,7 @@ Result<Placement> Placer::place() {
     if (!mapped) return mapped.error();
     add_ranks(*mapped);
     number_local_ranks();
-    for (std::uint32_t host = 0; host < result_.hosts.size(); ++host) {
-        if (Status status = bind(host); !status.ok()) return status;
-    }
+    if (Status status = bind(); !status.ok()) return status;
     warn();
     return std::move(result_);
 }

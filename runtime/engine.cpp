@@ -33,7 +33,7 @@ Status finish(EngineState& state, Request& request) {
     return outcome;
 }
 
-MatchKey key_of(const Route& from) {
+MatchKey key_of(Route from) {
     return {from.context, from.peer, from.tag};
 }
 
@@ -119,7 +119,7 @@ void Engine::set_thread_mode(ThreadMode mode) {
     state_->waiter.set_thread_mode(mode);
 }
 
-Status Engine::send(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+Status Engine::send(SendMode mode, Route to, const ConstBuffer& buffer) {
     const EngineLock lock(state_->waiter);
     if (state_->try_send_eager(mode, to, buffer)) return {};
     Request& request = state_->make_send(mode, to, buffer);
@@ -128,7 +128,7 @@ Status Engine::send(SendMode mode, const Route& to, const ConstBuffer& buffer) {
     return finish(*state_, request);
 }
 
-Status Engine::recv(const Route& from, const Buffer& buffer, MessageStatus& status) {
+Status Engine::recv(Route from, const Buffer& buffer, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     Request& request = state_->post_receive(from, buffer);
     wait_for(*state_, request);
@@ -137,8 +137,7 @@ Status Engine::recv(const Route& from, const Buffer& buffer, MessageStatus& stat
 }
 
 Status Engine::sendrecv(
-    const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target,
-    MessageStatus& status
+    Route to, const ConstBuffer& source, Route from, const Buffer& target, MessageStatus& status
 ) {
     const EngineLock lock(state_->waiter);
     Request& receive = state_->post_receive(from, target);
@@ -155,27 +154,24 @@ Status Engine::sendrecv(
     return received.ok() ? sent : received;
 }
 
-Request* Engine::isend(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+Request* Engine::isend(SendMode mode, Route to, const ConstBuffer& buffer) {
     const EngineLock lock(state_->waiter);
-    if (state_->try_send_eager(mode, to, buffer)) return &state_->make_sent(to);
-    Request& request = state_->make_send(mode, to, buffer);
-    state_->start(request);
-    return &request;
+    return &state_->post_send(mode, to, buffer);
 }
 
-Request* Engine::irecv(const Route& from, const Buffer& buffer) {
+Request* Engine::irecv(Route from, const Buffer& buffer) {
     const EngineLock lock(state_->waiter);
     return &state_->post_receive(from, buffer);
 }
 
-Request* Engine::send_init(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+Request* Engine::send_init(SendMode mode, Route to, const ConstBuffer& buffer) {
     const EngineLock lock(state_->waiter);
     Request& request = state_->make_send(mode, to, buffer);
     request.persistence = Persistence::persistent;
     return &request;
 }
 
-Request* Engine::recv_init(const Route& from, const Buffer& buffer) {
+Request* Engine::recv_init(Route from, const Buffer& buffer) {
     const EngineLock lock(state_->waiter);
     Request& request = state_->make_receive(from, buffer);
     request.persistence = Persistence::persistent;
@@ -283,7 +279,7 @@ RequestPool& Engine::requests() {
     return state_->requests;
 }
 
-bool Engine::iprobe(const Route& from, MessageStatus& status) {
+bool Engine::iprobe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     state_->progress();
     Probe probe{state_.get(), key_of(from), Take::no};
@@ -292,14 +288,14 @@ bool Engine::iprobe(const Route& from, MessageStatus& status) {
     return true;
 }
 
-void Engine::probe(const Route& from, MessageStatus& status) {
+void Engine::probe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     Probe probe{state_.get(), key_of(from), Take::no};
     state_->waiter.wait({Probe::is_over, &probe});
     probe.fill(status);
 }
 
-MatchedMessage* Engine::improbe(const Route& from, MessageStatus& status) {
+MatchedMessage* Engine::improbe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     state_->progress();
     Probe probe{state_.get(), key_of(from), Take::yes};
@@ -308,7 +304,7 @@ MatchedMessage* Engine::improbe(const Route& from, MessageStatus& status) {
     return probe.found;
 }
 
-MatchedMessage* Engine::mprobe(const Route& from, MessageStatus& status) {
+MatchedMessage* Engine::mprobe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     Probe probe{state_.get(), key_of(from), Take::yes};
     state_->waiter.wait({Probe::is_over, &probe});

@@ -93,21 +93,20 @@ class DLRT_CORE Engine {
     void set_thread_mode(ThreadMode mode);
 
     // Blocking forms: no allocation, return when the buffer may be reused / holds the data.
-    Status send(SendMode mode, const Route& to, const ConstBuffer& buffer);
-    Status recv(const Route& from, const Buffer& buffer, MessageStatus& status);
+    Status send(SendMode mode, Route to, const ConstBuffer& buffer);
+    Status recv(Route from, const Buffer& buffer, MessageStatus& status);
     /// Starts the receive before the send, completes both.
     Status sendrecv(
-        const Route& to, const ConstBuffer& source, const Route& from, const Buffer& target,
-        MessageStatus& status
+        Route to, const ConstBuffer& source, Route from, const Buffer& target, MessageStatus& status
     );
 
     // Nonblocking forms. A request is owned by the caller until release().
-    [[nodiscard]] Request* isend(SendMode mode, const Route& to, const ConstBuffer& buffer);
-    [[nodiscard]] Request* irecv(const Route& from, const Buffer& buffer);
+    [[nodiscard]] Request* isend(SendMode mode, Route to, const ConstBuffer& buffer);
+    [[nodiscard]] Request* irecv(Route from, const Buffer& buffer);
 
     // Persistent forms: made inactive; start() begins one round.
-    [[nodiscard]] Request* send_init(SendMode mode, const Route& to, const ConstBuffer& buffer);
-    [[nodiscard]] Request* recv_init(const Route& from, const Buffer& buffer);
+    [[nodiscard]] Request* send_init(SendMode mode, Route to, const ConstBuffer& buffer);
+    [[nodiscard]] Request* recv_init(Route from, const Buffer& buffer);
     Status start(Request* request);
     /// One that has no other side: complete from the beginning, and once started if persistent.
     [[nodiscard]] Request* without_peer(RequestKind kind, Persistence persistence);
@@ -135,11 +134,11 @@ class DLRT_CORE Engine {
     [[nodiscard]] RequestPool& requests();
 
     /// Looks for a message without taking it. False: none now.
-    [[nodiscard]] bool iprobe(const Route& from, MessageStatus& status);
-    void probe(const Route& from, MessageStatus& status);
+    [[nodiscard]] bool iprobe(Route from, MessageStatus& status);
+    void probe(Route from, MessageStatus& status);
     /// Takes it out of matching. Null: none now.
-    [[nodiscard]] MatchedMessage* improbe(const Route& from, MessageStatus& status);
-    [[nodiscard]] MatchedMessage* mprobe(const Route& from, MessageStatus& status);
+    [[nodiscard]] MatchedMessage* improbe(Route from, MessageStatus& status);
+    [[nodiscard]] MatchedMessage* mprobe(Route from, MessageStatus& status);
     [[nodiscard]] Request* imrecv(MatchedMessage* message, const Buffer& buffer);
     Status mrecv(MatchedMessage* message, const Buffer& buffer, MessageStatus& status);
 

@@ -28,16 +28,10 @@ class EngineState final : public Progress {
 
     /// The short path: posts a small message without a request. False when it must take the long
     /// one.
-    [[nodiscard]] bool try_send_eager(SendMode mode, const Route& to, const ConstBuffer& buffer);
-    /// A request for what that has posted: complete, and still to be waited for.
-    [[nodiscard]] Request& make_sent(const Route& to) {
-        Request& request = requests.acquire();
-        request.key.source = to.peer;
-        request.kind = RequestKind::send;
-        request.is_started = true;
-        return request;
-    }
-    [[nodiscard]] Request& make_send(SendMode mode, const Route& to, const ConstBuffer& buffer);
+    [[nodiscard]] bool try_send_eager(SendMode mode, Route to, const ConstBuffer& buffer);
+    [[nodiscard]] Request& make_send(SendMode mode, Route to, const ConstBuffer& buffer);
+    /// Makes a request and starts it; what takes the short path is complete at once.
+    [[nodiscard]] Request& post_send(SendMode mode, Route to, const ConstBuffer& buffer);
     void start_send(Request& request);
     /// Posts what transports were too busy for. Returns whether anything went.
     bool advance_backlog();
@@ -48,9 +42,9 @@ class EngineState final : public Progress {
 
     // ---- protocol_receive.cpp ----
 
-    [[nodiscard]] Request& make_receive(const Route& from, const Buffer& buffer);
+    [[nodiscard]] Request& make_receive(Route from, const Buffer& buffer);
     /// The same, and started.
-    [[nodiscard]] Request& post_receive(const Route& from, const Buffer& buffer);
+    [[nodiscard]] Request& post_receive(Route from, const Buffer& buffer);
     void start_receive(Request& request);
     /// Receives into the request what a probe has taken out, and frees it.
     void receive_matched(Request& request, MatchedMessage& message);
@@ -101,7 +95,8 @@ class EngineState final : public Progress {
                choose_protocol(protocol_rules_, size_bytes, Protocol::eager, true) ==
                    Protocol::eager;
     }
-    Posted post_send(Peer& peer, Request& request);
+    bool send_eager(SendMode mode, Route to, const ConstBuffer& buffer);
+    Posted try_post(Peer& peer, Request& request);
     Posted post_announcement(Peer& peer, Request& request);
     [[nodiscard]] Bytes data_of(const Request& request, std::uint64_t begin, std::uint64_t size);
     void on_cts(Bytes payload, RequestToken token);
@@ -114,6 +109,8 @@ class EngineState final : public Progress {
     void post_done(const Completion& completion);
 
     // protocol_receive.cpp
+    [[nodiscard]] Request& new_receive(Route from, const Buffer& buffer);
+    void begin_receive(Request& request);
     void dispatch(EndpointSlot& slot, const Arrival& arrival);
     void on_eager(Peer& peer, const Arrival& arrival);
     void on_rts(Peer& peer, const Arrival& arrival);

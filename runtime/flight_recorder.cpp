@@ -13,13 +13,16 @@ namespace {
 }  // namespace
 
 std::uint64_t FlightRecorder::current() const {
-    return is_shared_ ? current_of_thread : current_;
+    if (is_shared_) return current_of_thread;
+    const std::uint64_t newest = ring_->next_sequence.load(std::memory_order_relaxed) - 1;
+    const FlightRecord* const record = find(newest);
+    return record != nullptr && record->state != FlightState::finished ? newest : no_operation;
 }
 
-std::uint64_t FlightRecorder::enter_among_threads(Operation operation) {
+std::uint64_t FlightRecorder::enter_among_threads(const Operation& operation) {
     inside_count_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t sequence = ring_->next_sequence.fetch_add(1, std::memory_order_release);
-    write(operation, sequence);
+    write(operation, FlightState::entered, sequence);
     current_of_thread = sequence;
     return sequence;
 }

@@ -37,13 +37,21 @@ class DLRT_CORE FlightRecorder {
     void allow_threads() { is_shared_ = true; }
     /// Returns the record's sequence number, for finish().
     std::uint64_t enter(const Operation& operation) {
-        if (is_shared_) [[unlikely]]
-            return enter_among_threads(operation);
+        return is_shared_ ? enter_among_threads(operation) : enter_alone(operation);
+    }
+    /// The same for short ways, where it is known that nobody has called allow_threads(). An
+    /// operation that never waits may be finished from the beginning.
+    std::uint64_t enter_alone(
+        const Operation& operation, FlightState state = FlightState::entered
+    ) {
         const std::uint64_t sequence = ring_->next_sequence.load(std::memory_order_relaxed);
         ring_->next_sequence.store(sequence + 1, std::memory_order_release);
-        current_ = sequence;
-        write(operation, sequence);
+        write(operation, state, sequence);
         return sequence;
+    }
+    /// REQUIRES: enter_alone() gave the number, and at most 255 others since.
+    void finish_alone(std::uint64_t sequence) {
+        store(ring_->records[sequence % flight_record_count].state, FlightState::finished);
     }
     /// The operation of that number now waits (called by the engine once per wait, after spinning).
     void mark_waiting(std::uint64_t sequence);
@@ -52,7 +60,6 @@ class DLRT_CORE FlightRecorder {
             finish_among_threads(sequence);
             return;
         }
-        current_ = no_operation;
         close(sequence);
     }
     /// The newest entered and unfinished one of this thread; what the engine stamps.
@@ -62,7 +69,7 @@ class DLRT_CORE FlightRecorder {
     [[nodiscard]] bool has_other_threads_inside() const;
 
   private:
-    std::uint64_t enter_among_threads(Operation operation);
+    std::uint64_t enter_among_threads(const Operation& operation);
     void finish_among_threads(std::uint64_t sequence);
 
     template<typename T>
@@ -79,11 +86,11 @@ class DLRT_CORE FlightRecorder {
         const bool is_there = record.stamp.load(std::memory_order_relaxed) == stamp_of(sequence);
         return is_there ? &record : nullptr;
     }
-    void write(const Operation& operation, std::uint64_t sequence) {
+    void write(const Operation& operation, FlightState state, std::uint64_t sequence) {
         FlightRecord& record = ring_->records[sequence % flight_record_count];
         record.stamp.store(0, std::memory_order_relaxed);
         store(record.call, operation.call);
-        store(record.state, FlightState::entered);
+        store(record.state, state);
         store(record.context, operation.context);
         store(record.sequence, sequence);
         store(record.arguments_hash, operation.arguments_hash);
@@ -100,7 +107,6 @@ class DLRT_CORE FlightRecorder {
 
     FlightRing* ring_;
     bool is_shared_ = false;
-    std::uint64_t current_ = no_operation;  ///< Unless shared: then each thread has its own.
     std::atomic<std::uint32_t> inside_count_{0};
 };
 

@@ -27,7 +27,7 @@ inline void EngineState::give_credit(Peer& peer, std::uint64_t size_bytes) {
     peer.owed_bytes = 0;
 }
 
-Request& EngineState::make_receive(const Route& from, const Buffer& buffer) {
+inline Request& EngineState::new_receive(Route from, const Buffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {from.context, from.peer, from.tag};
@@ -42,15 +42,7 @@ Request& EngineState::make_receive(const Route& from, const Buffer& buffer) {
     return request;
 }
 
-Request& EngineState::post_receive(const Route& from, const Buffer& buffer) {
-    Request& request = make_receive(from, buffer);
-    ++starts_;
-    request.is_started = true;
-    start_receive(request);
-    return request;
-}
-
-void EngineState::start_receive(Request& request) {
+inline void EngineState::begin_receive(Request& request) {
     request.message_bytes = 0;
     request.found_source = no_rank;
     request.found_tag = any_tag;
@@ -62,6 +54,22 @@ void EngineState::start_receive(Request& request) {
     }
     request.stage = Stage::posted;
     matcher.post(request);
+}
+
+Request& EngineState::post_receive(Route from, const Buffer& buffer) {
+    Request& request = new_receive(from, buffer);
+    ++starts_;
+    request.is_started = true;
+    begin_receive(request);
+    return request;
+}
+
+Request& EngineState::make_receive(Route from, const Buffer& buffer) {
+    return new_receive(from, buffer);
+}
+
+void EngineState::start_receive(Request& request) {
+    begin_receive(request);
 }
 
 void EngineState::receive_matched(Request& request, MatchedMessage& message) {

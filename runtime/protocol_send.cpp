@@ -29,7 +29,7 @@ void EngineState::note_posted(Peer& peer) {
     if (peer.slot->is_self_only) waiter.note_event();
 }
 
-bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+inline bool EngineState::send_eager(SendMode mode, Route to, const ConstBuffer& buffer) {
     Peer& peer = peer_of(to.peer);
     const Layout& layout = **buffer.layout;
     const std::uint64_t size_bytes = layout.size_bytes() * buffer.count;
@@ -47,7 +47,11 @@ bool EngineState::try_send_eager(SendMode mode, const Route& to, const ConstBuff
     return true;
 }
 
-Request& EngineState::make_send(SendMode mode, const Route& to, const ConstBuffer& buffer) {
+bool EngineState::try_send_eager(SendMode mode, Route to, const ConstBuffer& buffer) {
+    return send_eager(mode, to, buffer);
+}
+
+Request& EngineState::make_send(SendMode mode, Route to, const ConstBuffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {to.context, to.peer, to.tag};
@@ -61,19 +65,32 @@ Request& EngineState::make_send(SendMode mode, const Route& to, const ConstBuffe
     return request;
 }
 
+Request& EngineState::post_send(SendMode mode, Route to, const ConstBuffer& buffer) {
+    if (!send_eager(mode, to, buffer)) [[unlikely]] {
+        Request& request = make_send(mode, to, buffer);
+        start(request);
+        return request;
+    }
+    Request& request = requests.acquire();
+    request.key.source = to.peer;
+    request.kind = RequestKind::send;
+    request.is_started = true;
+    return request;
+}
+
 void EngineState::start_send(Request& request) {
     Peer& peer = peer_of(request.key.source);
     request.moved_bytes = 0;
     request.message_bytes = request.capacity_bytes;
     request.is_done.store(false, std::memory_order_relaxed);
     ++active_sends_;
-    if (peer.sends.is_empty() && post_send(peer, request) == Posted::yes) return;
+    if (peer.sends.is_empty() && try_post(peer, request) == Posted::yes) return;
     request.stage = Stage::backlog;
     peer.sends.push_back(request);
     add_to_backlog(peer);
 }
 
-EngineState::Posted EngineState::post_send(Peer& peer, Request& request) {
+EngineState::Posted EngineState::try_post(Peer& peer, Request& request) {
     const std::uint64_t size_bytes = request.capacity_bytes;
     const std::uint64_t cost = credit_cost(size_bytes);
     if (request.kind == RequestKind::synchronous_send || !is_eager_size(peer, size_bytes) ||
@@ -237,7 +254,7 @@ bool EngineState::flush(Peer& peer) {
     while (!is_busy && !peer.sends.is_empty()) {
         Request& request = peer.sends.front();
         peer.sends.pop_front();
-        if (post_send(peer, request) == Posted::busy) {
+        if (try_post(peer, request) == Posted::busy) {
             request.next = peer.sends.first;
             if (peer.sends.first == nullptr) peer.sends.last = &request;
             peer.sends.first = &request;

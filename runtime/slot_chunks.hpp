@@ -30,7 +30,8 @@ class SlotChunks {
         if (chunk >= chunk_count) return nullptr;
         // Pairs with the store in grow().
         Slot* slots = chunks_[chunk].load(std::memory_order_acquire);
-        return slots != nullptr ? slots + (number - first_number(chunk)) : nullptr;
+        if (slots == nullptr) return nullptr;
+        return slots + (number - first_number(chunk));
     }
 
     /// Slots so far: their numbers are 0 to count() - 1.

@@ -82,18 +82,23 @@ struct Transfer {
     const Communicator* comm = nullptr;
     const LayoutRef* layout = nullptr;
     std::uint64_t size_bytes = 0;
-    Route route;
+    WorldRank world_rank = any_source;
+
+    [[nodiscard]] Route route(std::int32_t tag) const {
+        return {comm->user_context(), world_rank, tag};
+    }
 };
 
-/// The short way of nearly all calls, whose arguments are good and need no keeper. For any other
-/// the layout is null: it takes the careful way, which finds the words for what is wrong with it.
+/// The short way of nearly all calls, whose arguments are good, and nobody can free what they name
+/// meanwhile. For any other the layout is null: it takes the careful way, which keeps what it uses
+/// and finds the words for what is wrong.
 [[nodiscard, gnu::always_inline]] inline Transfer plan_transfer(
     Surface& surface, Direction direction, const BufferArguments& buffer, const PeerArguments& peer,
     dlrt_comm comm_handle
 ) {
-    if (!surface.is_ready()) return {};
-    const Communicator* const comm = surface.find_plain(comm_handle);
-    const LayoutRef* const layout = surface.find_plain(buffer.type);
+    if (!surface.is_ready_and_alone()) return {};
+    const Communicator* const comm = surface.find_alone(comm_handle);
+    const LayoutRef* const layout = surface.find_alone(buffer.type);
     if (comm == nullptr || layout == nullptr) return {};
 
     const auto size = static_cast<std::int64_t>((*layout)->size_bytes());
@@ -111,12 +116,7 @@ struct Transfer {
     const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
     if (!(is_named || is_wild) || peer.tag < lowest_tag) return {};
     const WorldRank world_rank = is_named ? comm->world_rank(peer.rank) : any_source;
-    return {
-        comm,
-        layout,
-        static_cast<std::uint64_t>(bytes),
-        {comm->user_context(), world_rank, peer.tag},
-    };
+    return {comm, layout, static_cast<std::uint64_t>(bytes), world_rank};
 }
 
 /// Equal arguments have equal hashes. `place` is a tag, a root, or both.

@@ -28,7 +28,7 @@ Status use_side(
     if (const Status bad = check_peer(site, direction, peer, comm); !bad.ok()) return bad;
     side.comm = &comm;
     side.layout = side.keeper.reference;
-    if (peer.rank != DLRT_PROC_NULL) side.route = route_to(comm, peer);
+    if (peer.rank != DLRT_PROC_NULL) side.world_rank = route_to(comm, peer).peer;
     return {};
 }
 
@@ -48,7 +48,7 @@ FlightRecorder::Operation record_of(
         .call = call,
         .peer = peer.rank,
         .tag = peer.tag,
-        .context = static_cast<std::uint64_t>(transfer.route.context),
+        .context = static_cast<std::uint64_t>(transfer.comm->user_context()),
         .size_bytes = transfer.size_bytes,
         .arguments_hash = hash_arguments(buffer.count, **transfer.layout, peer.tag),
     };
@@ -56,6 +56,11 @@ FlightRecorder::Operation record_of(
 
 const Group* translation_pointer(const Communicator& comm) {
     return comm.is_identity() ? nullptr : comm.group().get();
+}
+
+/// The record of a call that never waits, on the short way.
+void note(const FlightRecorder::Operation& operation) {
+    Surface::get().flight->enter_alone(operation, FlightState::finished);
 }
 
 struct Function {
@@ -69,14 +74,15 @@ struct Function {
     return to_c(Site(function).pass(outcome));
 }
 
+template<typename Mark>
 inline dlrt_err do_send(
     const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
     const Transfer& transfer
 ) {
     const Surface& surface = Surface::get();
-    const FlightMark mark(surface, record_of(function.call, peer, buffer, transfer));
+    const Mark mark(surface, record_of(function.call, peer, buffer, transfer));
     const Status outcome = surface.engine->send(
-        function.mode, transfer.route, source_of(buffer, transfer)
+        function.mode, transfer.route(peer.tag), source_of(buffer, transfer)
     );
     return outcome.ok() ? DLRT_OK : pass_error(function.name, outcome);
 }
@@ -91,7 +97,8 @@ inline dlrt_err do_send(
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    return peer.rank == DLRT_PROC_NULL ? DLRT_OK : do_send(function, buffer, peer, side);
+    return peer.rank == DLRT_PROC_NULL ? DLRT_OK
+                                       : do_send<FlightMark>(function, buffer, peer, side);
 }
 
 [[gnu::always_inline]] inline dlrt_err blocking_send(
@@ -101,17 +108,20 @@ inline dlrt_err do_send(
     const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
     if (transfer.layout == nullptr) [[unlikely]]
         return send_carefully(function, buffer, peer, comm);
-    return do_send(function, buffer, peer, transfer);
+    return do_send<LoneFlightMark>(function, buffer, peer, transfer);
 }
 
+template<typename Mark>
 inline dlrt_err do_recv(
     const BufferArguments& buffer, const PeerArguments& peer, const Transfer& transfer,
     dlrt_status* status
 ) {
     const Surface& surface = Surface::get();
-    const FlightMark mark(surface, record_of(Call::recv, peer, buffer, transfer));
+    const Mark mark(surface, record_of(Call::recv, peer, buffer, transfer));
     MessageStatus found;
-    const Status outcome = surface.engine->recv(transfer.route, target_of(buffer, transfer), found);
+    const Status outcome = surface.engine->recv(
+        transfer.route(peer.tag), target_of(buffer, transfer), found
+    );
     write_status(found, translation_pointer(*transfer.comm), status);
     return outcome.ok() ? DLRT_OK : pass_error("dlrt_recv", outcome);
 }
@@ -126,7 +136,7 @@ inline dlrt_err do_recv(
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    if (peer.rank != DLRT_PROC_NULL) return do_recv(buffer, peer, side, status);
+    if (peer.rank != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
     write_no_peer_status(status);
     return DLRT_OK;
 }
@@ -148,9 +158,8 @@ inline dlrt_err start_send(
     const Transfer& transfer, dlrt_request* request
 ) {
     const Surface& surface = Surface::get();
-    const FlightMark mark(surface, record_of(function.call, peer, buffer, transfer));
     Request* const made = surface.engine->isend(
-        function.mode, transfer.route, source_of(buffer, transfer)
+        function.mode, transfer.route(peer.tag), source_of(buffer, transfer)
     );
     give_request(*made, request);
     return DLRT_OK;
@@ -169,9 +178,12 @@ inline dlrt_err start_send(
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
     if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::send, form, request);
-    if (form == Form::immediate) return start_send(function, buffer, peer, side, request);
+    if (form == Form::immediate) {
+        const FlightMark mark(site, record_of(function.call, peer, buffer, side));
+        return start_send(function, buffer, peer, side, request);
+    }
     Request* const made = site.engine().send_init(
-        function.mode, side.route, source_of(buffer, side)
+        function.mode, side.route(peer.tag), source_of(buffer, side)
     );
     give_request(*made, request);
     return DLRT_OK;
@@ -184,6 +196,7 @@ inline dlrt_err start_send(
     const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
     if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
         return make_send(function, Form::immediate, buffer, peer, comm, request);
+    note(record_of(function.call, peer, buffer, transfer));
     return start_send(function, buffer, peer, transfer, request);
 }
 
@@ -192,8 +205,9 @@ inline dlrt_err start_recv(
     dlrt_request* request
 ) {
     const Surface& surface = Surface::get();
-    const FlightMark mark(surface, record_of(Call::irecv, peer, buffer, transfer));
-    Request* const made = surface.engine->irecv(transfer.route, target_of(buffer, transfer));
+    Request* const made = surface.engine->irecv(
+        transfer.route(peer.tag), target_of(buffer, transfer)
+    );
     if (!transfer.comm->is_identity()) set_translation(*made, transfer.comm->group());
     give_request(*made, request);
     return DLRT_OK;
@@ -212,8 +226,11 @@ inline dlrt_err start_recv(
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
     if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::receive, form, request);
-    if (form == Form::immediate) return start_recv(buffer, peer, side, request);
-    Request* const made = site.engine().recv_init(side.route, target_of(buffer, side));
+    if (form == Form::immediate) {
+        const FlightMark mark(site, record_of(Call::irecv, peer, buffer, side));
+        return start_recv(buffer, peer, side, request);
+    }
+    Request* const made = site.engine().recv_init(side.route(peer.tag), target_of(buffer, side));
     if (!use.pointer->is_identity()) set_translation(*made, use.pointer->group());
     give_request(*made, request);
     return DLRT_OK;
@@ -244,12 +261,17 @@ Status run_exchange(
     Status outcome;
     if (has_target && has_source) {
         outcome = site.engine().sendrecv(
-            exchange.sending.route, outgoing, exchange.receiving.route, incoming, found
+            exchange.sending.route(exchange.target.tag), outgoing,
+            exchange.receiving.route(exchange.source.tag), incoming, found
         );
     } else if (has_target) {
-        outcome = site.engine().send(SendMode::standard, exchange.sending.route, outgoing);
+        outcome = site.engine().send(
+            SendMode::standard, exchange.sending.route(exchange.target.tag), outgoing
+        );
     } else if (has_source) {
-        outcome = site.engine().recv(exchange.receiving.route, incoming, found);
+        outcome = site.engine().recv(
+            exchange.receiving.route(exchange.source.tag), incoming, found
+        );
     }
     if (has_source) {
         write_status(found, translation_pointer(comm), status);
@@ -293,7 +315,7 @@ dlrt_err dlrt_recv(
     );
     if (transfer.layout == nullptr) [[unlikely]]
         return recv_carefully(arguments, peer, comm, status);
-    return do_recv(arguments, peer, transfer, status);
+    return do_recv<LoneFlightMark>(arguments, peer, transfer, status);
 }
 
 dlrt_err dlrt_sendrecv(
@@ -389,6 +411,7 @@ dlrt_err dlrt_irecv(
     );
     if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
         return make_recv("dlrt_irecv", Form::immediate, arguments, peer, comm, request);
+    note(record_of(Call::irecv, peer, arguments, transfer));
     return start_recv(arguments, peer, transfer, request);
 }
 

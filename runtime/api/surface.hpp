@@ -40,9 +40,10 @@ class Surface {
         // Pairs with the store in attach().
         return core_.load(std::memory_order_acquire) == core;
     }
-    [[nodiscard]] bool is_ready() const {
+    /// Whether a call may take the short way: the runtime is there, for one thread at a time.
+    [[nodiscard]] bool is_ready_and_alone() const {
         const Core* const core = Core::get();
-        return core != nullptr && is_attached_to(core);
+        return core != nullptr && is_attached_to(core) && !is_shared;
     }
 
     HandleTable<CommunicatorRef> communicators{3};
@@ -51,20 +52,17 @@ class Surface {
     HandleTable<MessageEntry> messages{2};
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
 
-    /// The communicator of a handle that needs no keeper; null for others, and for those that are
-    /// none.
-    [[nodiscard]] const Communicator* find_plain(dlrt_comm handle) {
+    /// The communicator of a handle; null when it is none. REQUIRES: not shared.
+    [[nodiscard]] const Communicator* find_alone(dlrt_comm handle) {
         if (handle.index == 1 && handle.generation == 0) [[likely]]
             return world;
-        if (is_shared) return nullptr;
         const CommunicatorRef* const entry = communicators.find({handle.index, handle.generation});
         return entry != nullptr ? entry->get() : nullptr;
     }
     /// The same for types.
-    [[nodiscard]] const LayoutRef* find_plain(dlrt_type handle) {
+    [[nodiscard]] const LayoutRef* find_alone(dlrt_type handle) {
         if (handle.generation == 0 && handle.index - 1 < element_type_count - 1) [[likely]]
             return elements[handle.index];
-        if (is_shared) return nullptr;
         return types.find({handle.index, handle.generation});
     }
 
@@ -178,6 +176,20 @@ class FlightMark {
     FlightMark(const FlightMark&) = delete;
     FlightMark& operator=(const FlightMark&) = delete;
     ~FlightMark() { flight_.finish(sequence_); }
+
+  private:
+    FlightRecorder& flight_;
+    std::uint64_t sequence_;
+};
+
+/// The same on the short way. REQUIRES: the surface is not shared.
+class LoneFlightMark {
+  public:
+    LoneFlightMark(const Surface& surface, const FlightRecorder::Operation& operation)
+        : flight_(*surface.flight), sequence_(flight_.enter_alone(operation)) {}
+    LoneFlightMark(const LoneFlightMark&) = delete;
+    LoneFlightMark& operator=(const LoneFlightMark&) = delete;
+    ~LoneFlightMark() { flight_.finish_alone(sequence_); }
 
   private:
     FlightRecorder& flight_;

@@ -24,12 +24,16 @@ class Outbound {
     /// Leaves its state for the next endpoint.
     void close();
 
+    /// Whether claim() will succeed at once. Never before open().
+    [[nodiscard]] bool has_line() const { return sent_ - consumed_ < line_capacity_; }
     /// The next line, or null when the receiver must first consume some.
     [[nodiscard]] Line* claim() {
-        if (sent_ - consumed_ < line_capacity_) [[likely]]
-            return lines_ + place_.index;
+        if (has_line()) [[likely]]
+            return next_line();
         return claim_slowly();
     }
+    /// REQUIRES: has_line().
+    [[nodiscard]] Line* next_line() const { return lines_ + place_.index; }
     /// REQUIRES: the last claim() succeeded and its line is filled in.
     void publish(Line* line, LineKind kind, std::uint32_t size) {
         // Partner: the acquire load in Inbound.
@@ -49,11 +53,8 @@ class Outbound {
     /// REQUIRES: find_payload_space(size) was the last call and gave a place. Returns its position.
     PayloadPlace commit_payload(std::uint32_t size);
 
-    /// After a message is on its way, when there is time: looks at the credit before it runs out.
-    void refresh_when_low() {
-        if (sent_ - consumed_ + 2 >= line_capacity_) [[unlikely]]
-            refresh();
-    }
+    /// Time to refresh(), after a message is on its way and before lines run out.
+    [[nodiscard]] bool is_low() const { return sent_ - consumed_ + 2 >= line_capacity_; }
     /// Takes in what the receiver has published.
     void refresh();
     /// The same before a payload is copied: learns how to copy it, but not from retries.

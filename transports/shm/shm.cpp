@@ -76,18 +76,35 @@ class ShmEndpoint final : public Endpoint {
     }
     [[gnu::noinline, gnu::cold]] void connect(Outbound& outbound, std::uint32_t peer);
     void accept_senders();
+    /// The rest of post_eager(): the first message, a longer one, or the line must be waited for.
+    [[nodiscard, gnu::noinline]] Post post_line(
+        std::uint32_t peer, MessageHeader header, Bytes payload
+    );
     [[nodiscard, gnu::noinline]] Post post_through_ring(
         Outbound& out, std::uint32_t peer, MessageHeader header, Bytes payload
     );
+    static void fill_line(Outbound& out, Line* line, MessageHeader header, Bytes payload) {
+        line->header = header;
+        copy_inline(line->payload, payload.data(), payload.size());
+        out.publish(line, LineKind::inlined, static_cast<std::uint32_t>(payload.size()));
+    }
     /// As Doorbell::ring begins, but inlined: each message passes here, and finds its peer awake.
-    void ring(std::uint32_t peer) {
+    [[nodiscard]] bool is_awake(std::uint32_t peer) const {
         const Doorbell& bell = options_.doorbells[peer];
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        const bool is_awake = !bell.needs_fence(options_.ring_fence) &&
-                              bell.sleeping.load(std::memory_order_seq_cst) ==
-                                  static_cast<std::uint32_t>(SleepKind::awake);
-        if (!is_awake) [[unlikely]]
+        return !bell.needs_fence(options_.ring_fence) &&
+               bell.sleeping.load(std::memory_order_seq_cst) ==
+                   static_cast<std::uint32_t>(SleepKind::awake);
+    }
+    void ring(std::uint32_t peer) {
+        if (!is_awake(peer)) [[unlikely]]
             ring_slowly(peer);
+    }
+    /// Ends a post: the peer is told, and when lines run out, time is taken to see what came free.
+    [[gnu::noinline]] Post settle(Outbound& out, std::uint32_t peer) {
+        ring(peer);
+        if (out.is_low()) out.refresh();
+        return Post::done;
     }
     [[gnu::noinline]] void ring_slowly(std::uint32_t peer) {
         if (options_.doorbells[peer].ring(options_.ring_fence) == SleepKind::descriptor) {
@@ -189,17 +206,22 @@ void ShmEndpoint::accept_senders() {
 Post ShmEndpoint::post_eager(PeerIndex peer, MessageHeader header, Bytes payload) {
     DLRT_ASSERT(payload.size() <= eager_bytes_max);
     const std::uint32_t to = number(peer);
-    Outbound& out = outbound(to);
-    if (payload.size() > inline_bytes_max) return post_through_ring(out, to, header, payload);
-    Line* line = out.claim();
-    if (line == nullptr) [[unlikely]]
-        return busy(to);
-    line->header = header;
-    copy_inline(line->payload, payload.data(), payload.size());
-    out.publish(line, LineKind::inlined, static_cast<std::uint32_t>(payload.size()));
-    ring(to);
-    out.refresh_when_low();
+    Outbound& out = outbound_[to];
+    // All calls are at the ends: so nothing has to be saved.
+    if (payload.size() > inline_bytes_max || !out.has_line()) return post_line(to, header, payload);
+    fill_line(out, out.next_line(), header, payload);
+    if (!is_awake(to) || out.is_low()) [[unlikely]]
+        return settle(out, to);
     return Post::done;
+}
+
+Post ShmEndpoint::post_line(std::uint32_t peer, MessageHeader header, Bytes payload) {
+    Outbound& out = outbound(peer);
+    if (payload.size() > inline_bytes_max) return post_through_ring(out, peer, header, payload);
+    Line* line = out.claim();
+    if (line == nullptr) return busy(peer);
+    fill_line(out, line, header, payload);
+    return settle(out, peer);
 }
 
 Post ShmEndpoint::post_through_ring(
@@ -215,9 +237,7 @@ Post ShmEndpoint::post_through_ring(
     line->header = header;
     std::memcpy(line->payload, &place, sizeof place);
     out.publish(line, LineKind::ringed, size);
-    ring(peer);
-    out.refresh_when_low();
-    return Post::done;
+    return settle(out, peer);
 }
 
 Post ShmEndpoint::post_fragment(PeerIndex peer, MessageHeader header, Bytes payload, OperationId) {

@@ -125,6 +125,20 @@ std::string CpuClaim::slot_name(std::uint32_t slot) const {
     return fmt::format("{}-{}", name_prefix_, slot);
 }
 
+/// A daemon hands its claim on to its keeper and then leaves its cpus: what was read of it counts
+/// only if it held the name still afterwards.
+void CpuClaim::look_again(Holder& holder) const {
+    pid_t before = 0;
+    do {
+        before = holder.pid;
+        holder.cpus = affinity_of(before);
+        const Fd fresh = connect_to(slot_name(holder.slot));
+        const Result<PeerCredentials> credentials = peer_credentials(fresh.get());
+        if (!fresh.is_open() || !credentials) return holder.cpus.clear();
+        holder.pid = credentials->pid;
+    } while (holder.pid != before);
+}
+
 void CpuClaim::find_holders() {
     Fd socket;
     for (std::uint32_t slot = 0; slot < slot_count; ++slot) {
@@ -137,8 +151,9 @@ void CpuClaim::find_holders() {
         const Result<PeerCredentials> credentials = peer_credentials(holder.connection.get());
         // No number: in another container, where nothing can be known of its cpus.
         if (!credentials || credentials->pid <= 0) continue;
+        holder.slot = slot;
         holder.pid = credentials->pid;
-        holder.cpus = affinity_of(holder.pid);
+        look_again(holder);
         holders_.push_back(std::move(holder));
     }
     if (holders_.empty()) return;
@@ -178,7 +193,7 @@ void CpuClaim::borrow(std::uint32_t wanted_count, std::span<const std::uint32_t>
         if (!wait_for(holder.connection, loan_wait_ms)) continue;
         if (::recv(socket, &answer, sizeof answer, 0) != sizeof answer) continue;
         if (answer.cpu_count == 0) continue;
-        holder.cpus = affinity_of(holder.pid);
+        look_again(holder);
         loans_.push_back(std::move(holder.connection));
     }
 }

@@ -53,6 +53,7 @@ class CpuClaim {
 
   private:
     struct Holder {
+        std::uint32_t slot = 0;
         Fd connection;
         pid_t pid = 0;
         std::vector<std::uint32_t> cpus;
@@ -61,6 +62,7 @@ class CpuClaim {
     explicit CpuClaim(std::string name_prefix) : name_prefix_(std::move(name_prefix)) {}
     void take_gate(Wait wait);
     void find_holders();
+    void look_again(Holder& holder) const;
     void listen_somewhere();
     [[nodiscard]] std::string slot_name(std::uint32_t slot) const;
 

@@ -250,12 +250,13 @@ void Core::State::leave(const Status& met) {
 }
 
 void Core::State::abort(int status, std::string_view text) {
-    membership_->segment.raise_abort(status, membership_->rank, text);
     // A daemon prints the cause once for the whole job.
     if (source_->name() != "daemon") {
         write_log_line("abort", fmt::format("status {}: {}", status, text));
     }
+    // Told before the others are woken: their aborts are consequences, and must not come first.
     source_->abort(status, text);
+    membership_->segment.raise_abort(status, membership_->rank, text);
 }
 
 }  // namespace dlrt

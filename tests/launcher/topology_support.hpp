@@ -26,8 +26,14 @@ inline HostTopology made_up_host(const std::string& description, UsableList usab
     return std::move(*topology);
 }
 
+#ifdef DLRT_TOPOLOGY_FOLDER
+constexpr const char* topology_folder = DLRT_TOPOLOGY_FOLDER;
+#else
+constexpr const char* topology_folder = ".";
+#endif
+
 inline HostTopology recorded_host(const std::string& name, UsableList usable = {}) {
-    const std::string file = std::string(DLRT_TOPOLOGY_FOLDER "/") + name + ".xml";
+    const std::string file = std::string(topology_folder) + "/" + name + ".xml";
     TopologyQuestion question{TopologyDetail::devices, std::move(usable), file, ""};
     Result<HostTopology> topology = read_hwloc_topology(question);
     INFO(last_error_text());

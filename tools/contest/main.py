@@ -22,7 +22,7 @@ from table import text_of
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
-        prog="tools/compare", description=__doc__,
+        prog="tools/contest/main.py", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("full", "quick"), default="full",
                         help="quick: the main rows in under 5 minutes")

@@ -126,6 +126,29 @@ class Look(LauncherCase):
         self.assertRegex(lines[-2], r"^dlrun: ranks 0-1 on \S+: echo 'a b'$")
         self.assertRegex(lines[-1], r"^dlrun: rank 2 on \S+: echo c$")
 
+    def test_a_dry_run_says_what_would_be_started_and_starts_nothing(self):
+        job = self.run_job("--dry-run", "-np", "2", "--wrap", "1:time -p", "touch", self.file,
+                           ":", "-np", "1", "echo", "a b")
+        self.assertEqual(job.returncode, 0, job.err)
+        lines = job.out.splitlines()
+        self.assertRegex(lines[0], rf"^rank 0 on \S+: touch {self.file}$")
+        self.assertRegex(lines[1], rf"^rank 1 on \S+: time -p touch {self.file}$")
+        self.assertRegex(lines[2], r"^rank 2 on \S+: echo 'a b'$")
+        self.assertFalse(os.path.exists(self.file))
+        refused = self.run_job("--dry-run", "-np", "3", "--host", "localhost:2", "touch", self.file)
+        self.assertEqual((refused.returncode, refused.out), (125, ""))
+        self.assertFalse(os.path.exists(self.file))
+
+    def test_map_and_allocation_are_shown_as_text_and_as_json(self):
+        words = ["--dry-run", "-np", "2", "--host", "localhost:3"]
+        job = self.run_job(*words, "--display", "map,alloc", "prog")
+        self.assertEqual((job.returncode, job.err), (0, ""))
+        self.assertIn(": 3 slots, 2 ranks\n", job.out)
+        self.assertRegex(job.out, r"(?m)^rank 1: host \S+, slot 1.*: prog$")
+        job = self.run_job(*words, "--display", "map,alloc:json", "prog")
+        self.assertEqual((job.returncode, job.err), (0, ""))
+        self.assertIsInstance(json.loads(job.out), dict)
+
     def test_help_goes_to_standard_output(self):
         for words, begin in ((["--help"], "usage: dlrun "), (["--help-env"], "Settings"),
                              (["--version"], "dlrun ")):

@@ -261,14 +261,13 @@ void Head::take(HostFacts&& facts) {
         ));
         for (const std::string& line : program_lines(map_, job->start)) say(line);
     }
-    const std::vector<HostTopology> topologies{facts.topology};
     if (options_.is_dry_run && options_.display.is_empty()) {
         for (const std::string& line : program_lines(map_, job->start)) print_text(line + "\n");
     }
-    print_text(render_display(options_, job->placement, topologies));
+    print_text(render_display(options_, job->placement, job->topologies));
     if (options_.reports_bindings) {
         for (const std::string& line :
-             binding_lines(job->placement, topologies, options_.memory_binding)) {
+             binding_lines(job->placement, job->topologies, options_.memory_binding)) {
             say(line);
         }
     }

@@ -131,6 +131,9 @@ Result<BuiltJob> build_job(
     if (!placement) return placement.error();
     BuiltJob job;
     job.placement = std::move(*placement);
+    for (const PlacedHost& host : job.placement.hosts) {
+        job.topologies.push_back(host.name == facts.host_name ? facts.topology : HostTopology());
+    }
     job.map = job.placement.job_map(context.job_id);
     if (const Status status = check_named_ranks(options, job.map.size()); !status.ok())
         return status;

@@ -18,6 +18,7 @@ namespace dlrt::launcher {
 struct BuiltJob {
     StartJob start;
     Placement placement;
+    std::vector<HostTopology> topologies;  ///< By host of the placement; empty: not known.
     JobMap map;
     std::vector<std::string> warnings;
 };

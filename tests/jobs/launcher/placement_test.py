@@ -122,6 +122,23 @@ class Placement(LauncherCase):
         self.assertEqual(job.err.count("\n"), 1)
         self.assertIn("isn't in this version", job.err)
 
+    def test_a_dry_run_asks_no_other_host(self):
+        path = self.hostfile("w.1.example slots=2\nw.2.example slots=2\n")
+        started = self.folder / "started"
+        job = self.run_job("--hostfile", path, "--dry-run", "touch", started)
+        self.assertEqual((job.returncode, job.err), (0, ""))
+        for line in ("rank 1: host w.1.example, slot 1", "rank 2: host w.2.example, slot 0"):
+            self.assertIn(line, job.out)
+        self.assertEqual(job.out.count("not bound (its cpus are not known without asking it)"), 4)
+        for form in ("", ":json"):
+            job = self.run_job("--hostfile", path, "--dry-run", "--display",
+                               "alloc,map,topo,bind" + form, "touch", started)
+            self.assertEqual((job.returncode, job.err), (0, ""))
+        job = self.run_job("--host", "w", "--dry-run", "touch", started)
+        self.assertEqual((job.returncode, job.out), (125, ""))
+        self.assertIn("host w: the number of its cpus is not known", job.err)
+        self.assertFalse(started.exists())
+
     def test_a_number_for_each_host(self):
         self.assert_ranks(3, "--ppn", 3, "--host", "localhost:3")
         self.assert_ranks(2, "--ppn", 3, "-np", 2)

@@ -76,6 +76,8 @@ Status apply_output(ParseState& state, const OptionUse& use) {
             name.remove_prefix(word.find('=') + 1);
             if (name.empty()) return refuse_value(use);
             pattern = name;
+            // A folder that isn't there yet looks like a file's name.
+            if (word.starts_with("dir=") && !pattern.ends_with('/')) pattern += '/';
         }
         is_all_familiar = is_all_familiar && (is_path || apply_familiar_output(state, use, word));
     }

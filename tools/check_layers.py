@@ -52,7 +52,7 @@ FENCES = (
     (r"openssl/", ("launcher/", "tests/"), "OpenSSL stands in launcher/ only"),
     (r"catch2/", ("tests/",), "Catch2 stands in tests/ only"),
     (r"spdlog/", (), "text is made with fmt"),
-    (r"(?:mpi|pmix?2?)\.h$", ("tools/compare/", "tools/dlperf/", "tests/", "runtime/mpi/"),
+    (r"(?:mpi|pmix?2?)\.h$", ("tools/dlperf/", "tests/", "runtime/mpi/"),
      "other runtimes are only measured beside us"),
     (r"torch/|c10/", ("runtime/torch/", "tests/"), "torch stands in runtime/torch only"),
 )

@@ -11,17 +11,6 @@
 namespace dlrt {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-        const std::size_t end = text.find(separator);
-        if (end != 0) parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return parts;
-}
-
 bool contains(const std::vector<std::string_view>& parts, std::string_view part) {
     return std::ranges::find(parts, part) != parts.end();
 }
@@ -41,18 +30,19 @@ std::vector<CgroupHierarchy> find_cgroups(const std::string& root, std::string_v
     std::vector<CgroupHierarchy> found;
     const std::string mounts = read_text_file(root + "/proc/self/mountinfo");
     const std::string groups = read_text_file(root + "/proc/self/cgroup");
-    for (const std::string_view line : split(mounts, '\n')) {
-        const auto fields = split(line, ' ');
+    for (const std::string_view line : split_text(mounts, '\n')) {
+        const auto fields = split_text(line, ' ');
         const auto dash = std::ranges::find(fields, "-");
         if (fields.size() < 5 || std::distance(dash, fields.end()) < 4) continue;
         const bool is_v2 = dash[1] == "cgroup2";
-        if (!is_v2 && (dash[1] != "cgroup" || !contains(split(dash[3], ','), controller))) continue;
-        for (const std::string_view group_line : split(groups, '\n')) {
+        if (!is_v2 && (dash[1] != "cgroup" || !contains(split_text(dash[3], ','), controller)))
+            continue;
+        for (const std::string_view group_line : split_text(groups, '\n')) {
             const std::size_t first = group_line.find(':');
             const std::size_t second = group_line.find(':', first + 1);
             if (second == std::string_view::npos) continue;
             const std::string_view names = group_line.substr(first + 1, second - first - 1);
-            if (is_v2 ? !names.empty() : !contains(split(names, ','), controller)) continue;
+            if (is_v2 ? !names.empty() : !contains(split_text(names, ','), controller)) continue;
             std::string_view group = group_line.substr(second + 1);
             // In a container the mount shows a part of the tree: what lies above it isn't to be
             // seen.
@@ -65,6 +55,17 @@ std::vector<CgroupHierarchy> find_cgroups(const std::string& root, std::string_v
         }
     }
     return found;
+}
+
+std::vector<std::string_view> split_text(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (!text.empty()) {
+        const std::size_t end = text.find(separator);
+        if (end != 0) parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return parts;
 }
 
 std::string read_text_file(const std::string& path) {

@@ -24,6 +24,9 @@ struct CgroupHierarchy {
     const std::string& root, std::string_view controller
 );
 
+/// The parts between separators, as the kernel's files have them: empty ones are left out.
+[[nodiscard]] std::vector<std::string_view> split_text(std::string_view text, char separator);
+
 /// "" for a file that can't be read.
 [[nodiscard]] std::string read_text_file(const std::string& path);
 

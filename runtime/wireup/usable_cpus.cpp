@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t cpu_set_cpus = 8192;
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-        const std::size_t end = text.find(separator);
-        if (end != 0) parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) break;
-        text.remove_prefix(end + 1);
-    }
-    return parts;
-}
-
 template<typename Number>
 std::optional<Number> parse_number(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
@@ -38,7 +27,7 @@ std::optional<std::uint64_t> quota_of_level(const std::string& folder, bool is_v
     std::optional<std::int64_t> period;
     if (is_v2) {
         const std::string text = read_text_file(folder + "/cpu.max");
-        const auto parts = split(text, ' ');
+        const auto parts = split_text(text, ' ');
         if (parts.size() != 2) return {};
         quota = parse_number<std::int64_t>(parts[0]);
         period = parse_number<std::int64_t>(parts[1]);
@@ -68,7 +57,7 @@ std::vector<std::uint32_t> own_affinity() {
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
     std::vector<std::uint32_t> cpus;
-    for (const std::string_view part : split(text, ',')) {
+    for (const std::string_view part : split_text(text, ',')) {
         const std::size_t dash = part.find('-');
         const auto first = parse_number<std::uint32_t>(part.substr(0, dash));
         const auto last = dash == std::string_view::npos

@@ -150,7 +150,9 @@ TEST_CASE("options: what goes in and out arrives by each of its names", "[launch
     const OutputChoice several = parsed({"--output", "tag,timestamp,dir=d/e"}).output;
     CHECK(several.tag_format == "[%r] ");
     CHECK(several.has_timestamps);
-    CHECK(several.file_pattern == "d/e");
+    CHECK(several.file_pattern == "d/e/");
+    CHECK(parsed({"--output", "dir=d/"}).output.file_pattern == "d/");
+    CHECK(parsed({"--output", "file=d"}).output.file_pattern == "d");
     CHECK(parsed({"--output", "tag"}).output.file_pattern.empty());
     CHECK(parsed({"--output", "./tag"}).output.file_pattern == "./tag");
 }

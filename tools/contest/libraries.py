@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from rows import TUNED_MALLOC, TUNED_YIELD
+from entries import TUNED_MALLOC, TUNED_YIELD
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCES = os.path.join(TOP, "tools", "dlperf")

@@ -16,13 +16,13 @@ import time
 from libraries import TOP, find_libraries
 from measure import measure, measure_limits
 from plot import write_plots
-from rows import entries
+from entries import entries
 from table import text_of
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
-        prog="tools/contest/main.py", description=__doc__,
+        prog="tools/compare", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("full", "quick"), default="full",
                         help="quick: the main rows in under 5 minutes")

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import defaultdict
 
-from rows import HIGHER_IS_BETTER
+from entries import HIGHER_IS_BETTER
 
 SETTLED = 0.03
 

@@ -87,6 +87,11 @@ void perf_expect(const unsigned char* data, size_t size_bytes, unsigned seed) {
     }
 }
 
+void perf_wrong_data(const char* test) {
+    fprintf(stderr, "dlperf: %s: rank %d received wrong data\n", test, msg_rank());
+    exit(1);
+}
+
 void perf_report(const char* test, size_t size, double value, const char* unit) {
     if (msg_rank() != 0) return;
     if (perf_options.is_json) {

@@ -64,6 +64,9 @@ void perf_free(struct perf_buffer* buffer);
 void perf_fill(unsigned char* data, size_t size_bytes, unsigned seed);
 void perf_expect(const unsigned char* data, size_t size_bytes, unsigned seed);
 
+/* Ends the job: `test` has received something else than was sent. */
+_Noreturn void perf_wrong_data(const char* test);
+
 /* "size" is what the unit is counted against: bytes, ranks, depth. Only rank 0's is printed. */
 void perf_report(const char* test, size_t size, double value, const char* unit);
 

@@ -27,8 +27,10 @@ static double half_round_trip_us(
                 msg_recv(received, size_bytes, peer, perf_tag);
                 msg_send(sent, size_bytes, peer, perf_tag);
             }
-            if (received[0] != (unsigned char)round) perf_expect(received, 1, 0);
-            if (received[size_bytes - 1] != (unsigned char)round) perf_expect(received, 1, 0);
+            const unsigned char expected = (unsigned char)round;
+            if (received[0] != expected || received[size_bytes - 1] != expected) {
+                perf_wrong_data("latency");
+            }
         }
         const double half = (perf_now_us() - start) / rounds / 2;
         if (half < best) best = half;
@@ -101,7 +103,31 @@ static double windowed_us(size_t size_bytes, int rounds, int batches, enum direc
     return best;
 }
 
+/* The bytes of a window from each side, with a seed for each message. */
+static void validate_window(size_t size_bytes) {
+    const int rank = msg_rank(), half = msg_size() / 2, window = perf_options.window;
+    const int peer = rank < half ? rank + half : rank - half;
+    if (!perf_options.is_validated) return;
+    unsigned char* out = perf_memory(size_bytes * (size_t)window);
+    unsigned char* in = perf_memory(size_bytes * (size_t)window);
+    msg_request* requests = malloc(2 * (size_t)window * sizeof *requests);
+    for (int i = 0; i < window; ++i) {
+        const size_t place = (size_t)i * size_bytes;
+        perf_fill(out + place, size_bytes, (unsigned)(rank + i));
+        msg_irecv(in + place, size_bytes, peer, perf_tag, &requests[2 * i]);
+        msg_isend(out + place, size_bytes, peer, perf_tag, &requests[2 * i + 1]);
+    }
+    msg_waitall(2 * window, requests);
+    for (int i = 0; i < window; ++i) {
+        perf_expect(in + (size_t)i * size_bytes, size_bytes, (unsigned)(peer + i));
+    }
+    free(requests);
+    free(out);
+    free(in);
+}
+
 static double best_windowed_us(size_t size_bytes, int most, enum direction direction) {
+    validate_window(size_bytes);
     const double trial_us = windowed_us(size_bytes, 2, 1, direction) * (double)perf_options.window;
     const int wanted = perf_rounds(size_bytes * (size_t)perf_options.window, 200e6, most);
     const int rounds = perf_agreed_rounds(wanted, trial_us, batch_budget_us);
@@ -148,7 +174,7 @@ static double ring_round_us(int rounds, int batches) {
         const double each = (perf_now_us() - start) / rounds;
         if (each < best) best = each;
     }
-    if (rank == 0 && token != expected) perf_expect((unsigned char*)&token, sizeof token, 0);
+    if (rank == 0 && token != expected) perf_wrong_data("ring");
     return best;
 }
 

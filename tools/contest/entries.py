@@ -45,13 +45,14 @@ def entries():
               one_cpu=True, peer_limit_s=150, peer_rounds=1, tags=full),
         Entry("ring", 16, ("--batches", "2", "ring"), shares_cpus=True, peer_rounds=2, tags=quick),
         Entry("waiting", 16, ("waiting",), shares_cpus=True, peer_rounds=1),
-        Entry("memory", 16, ("memory",), shares_cpus=True, peer_rounds=1, tags=quick),
     ]
     for ranks in (16, 64):
         found.append(Entry(f"true x {ranks}", ranks, program="true", shares_cpus=True,
                            is_timed_outside=True, tags=quick if ranks == 16 else full,
                            peer_rounds=0 if ranks == 16 else 2))
-    for ranks in (2, 16, 64):
+        found.append(Entry(f"memory x {ranks}", ranks, ("memory",), shares_cpus=True,
+                           peer_rounds=1, tags=quick if ranks == 16 else full))
+    for ranks in (2, 16, 64, 128):
         found.append(Entry(f"join x {ranks}", ranks, ("start",), shares_cpus=True,
                            is_timed_outside=True, tags=quick if ranks < 64 else full,
                            peer_rounds=0 if ranks == 2 else 2))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ranks and the feeder of tools/compare/streams: lines out, bytes in. Uses no message passing.
+/* The ranks and the feeder of tools/contest/streams: lines out, bytes in. Uses no message passing.
  *
  *   streams lines N write|stdio   N lines, each with one write(), or through a buffer of stdio
  *   streams feed BYTES            pseudo-random bytes to standard output

@@ -77,6 +77,7 @@ class Daemon {
 
     void on_report(const KeeperReport& report);
     void on_rank_ended(const KeeperReport& report);
+    void report_missed_rank(std::uint32_t local_rank);
     void on_keeper_gone(std::string trouble);
 
     void begin_drain();
@@ -146,6 +147,7 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim)
       ),
       control_(
           loop_, job_, {[this](std::uint32_t local_rank, std::int32_t pid, const Abort& abort) {
+              report_missed_rank(local_rank);
               send(RankAborted{job_.ends[local_rank].rank, pid, abort.code, abort.text});
           }}
       ),
@@ -287,6 +289,12 @@ void Daemon::on_report(const KeeperReport& report) {
     }
 }
 
+void Daemon::report_missed_rank(std::uint32_t local_rank) {
+    auto& missed_rank = job_.segment.life(local_rank).missed_rank;
+    const std::uint32_t missed = missed_rank.exchange(0, std::memory_order_acquire);
+    if (missed != 0) send(RankMissed{missed - 1, job_.ends[local_rank].rank});
+}
+
 void Daemon::on_rank_ended(const KeeperReport& report) {
     const std::uint32_t local_rank = report.local_rank;
     pids_[local_rank] = 0;
@@ -301,6 +309,7 @@ void Daemon::on_rank_ended(const KeeperReport& report) {
     end.lifetime_ns = report.time_ns - began_ns;
     end.is_unfinalized = is_unfinalized;
     end.usage = {unix_time_of(began_ns), report.max_rss_kib, report.user_us, report.system_us};
+    report_missed_rank(local_rank);
     send(end);
     if (ended_count_ == pids_.size()) begin_drain();
 }

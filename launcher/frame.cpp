@@ -173,6 +173,8 @@ void visit_fields(Fields& fields, F& f) {
     } else if constexpr (std::is_same_v<T, RankEnded>) {
         fields(f.rank, f.pid, f.wait_status, f.lifetime_ns, f.is_unfinalized, f.usage);
         fields(f.was_told_to_end, f.remark, f.last_calls);
+    } else if constexpr (std::is_same_v<T, RankMissed>) {
+        fields(f.rank, f.waiting_rank);
     } else if constexpr (std::is_same_v<T, HostSignalled>) {
         fields(f.signal, f.process);
     } else if constexpr (std::is_same_v<T, RankAborted>) {

@@ -145,6 +145,14 @@ struct RankEnded {
     friend bool operator==(const RankEnded&, const RankEnded&) = default;
 };
 
+/// Daemon → head: an operation of a rank needed one that had ended without finalizing. At most once
+/// for each waiting rank, before its own end or abort is reported.
+struct RankMissed {
+    std::uint32_t rank = 0;  ///< The one that had ended.
+    std::uint32_t waiting_rank = 0;
+    friend bool operator==(const RankMissed&, const RankMissed&) = default;
+};
+
 /// Daemon → head: somebody sent a signal that means the end to a process of the launcher.
 struct HostSignalled {
     std::int32_t signal = 0;
@@ -221,7 +229,7 @@ struct JobEnded {
 using Frame = std::variant<
     HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
-    Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled>;
+    Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled, RankMissed>;
 
 /// The whole frame with its length.
 [[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);

@@ -63,6 +63,7 @@ class Head {
     void take(RanksStarted&& started);
     void take(RankOutput&& output);
     void take(RankEnded&& end);
+    void take(RankMissed&& missed);
     void take(RankAborted&& abort);
     void take(HostFailed&& failure);
     void take(HostSignalled&& signalled);
@@ -300,6 +301,10 @@ void Head::take(RankEnded&& end) {
     if (report_) report_->note_ended(end);
     progress_.note_ended();
     if (verdict_.take_rank_end(end, host_of(end.rank))) end_ranks(SIGTERM);
+}
+
+void Head::take(RankMissed&& missed) {
+    if (verdict_.take_missed(missed)) end_ranks(SIGTERM);
 }
 
 void Head::end_job(Cause cause, int signal) {

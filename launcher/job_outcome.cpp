@@ -42,6 +42,8 @@ int exit_status_of(const Cause& cause) {
         case CauseKind::rank_exited:
         case CauseKind::host_failed:
             return value;
+        case CauseKind::rank_left:
+            return 1;
         case CauseKind::rank_killed:
         case CauseKind::signalled:
             return signal_status_base + value;
@@ -74,6 +76,12 @@ std::string describe(const Cause& cause, const Aftermath& aftermath) {
                 cause.has_dumped_core ? ", core dumped" : "", after(cause)
             );
             if (!cause.remark.empty()) line += ", " + cause.remark;
+            break;
+        case CauseKind::rank_left:
+            line = fmt::format(
+                "{} exited with 0 {} without finalizing dlrt, but rank {} waited for it",
+                rank_and_place(cause), after(cause), cause.value
+            );
             break;
         case CauseKind::rank_aborted:
             line = fmt::format(

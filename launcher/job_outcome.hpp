@@ -12,6 +12,7 @@ enum class CauseKind : std::uint8_t {
     none,          ///< Every rank ended with 0.
     rank_exited,   ///< `value` is its exit status, not 0.
     rank_killed,   ///< `value` is the signal.
+    rank_left,     ///< It exited with 0 without finalizing, and the rank `value` waited for it.
     rank_aborted,  ///< `value` is the code that it gave, `text` its message.
     host_failed,   ///< `value` is the exit status, `text` says all.
     timed_out,     ///< `value` is the limit in ms.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_verdict.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,14 +10,14 @@ namespace dlrt::launcher {
 namespace {
 
 bool is_rank_failure(const Cause& cause) {
-    return cause.kind == CauseKind::rank_exited || cause.kind == CauseKind::rank_killed;
+    return cause.kind == CauseKind::rank_exited || cause.kind == CauseKind::rank_killed ||
+           cause.kind == CauseKind::rank_left;
 }
 
 }  // namespace
 
 bool JobVerdict::take_rank_end(const RankEnded& end, const std::string& host) {
     ++ended_count_;
-    if (end.is_unfinalized && end.wait_status == 0) unfinalized_ranks_.push_back(end.rank);
     Cause failure = cause_of_wait_status(end.wait_status);
     failure.rank = end.rank;
     failure.host = host;
@@ -27,17 +28,36 @@ bool JobVerdict::take_rank_end(const RankEnded& end, const std::string& host) {
         count_further_failure(end);
         return false;
     }
-    if (failure.kind == CauseKind::none) return false;
-    if (on_failure_ != OnFailure::kill && outlived_failure_.kind != CauseKind::none) {
-        ++aftermath_.failed_count;
+    if (failure.kind == CauseKind::none) {
+        if (end.is_unfinalized) leavers_.push_back(std::move(failure));
         return false;
     }
-    last_calls_ = end.last_calls;
+    if (outlived_failure_.kind == CauseKind::none) last_calls_ = end.last_calls;
+    return take_failure(std::move(failure));
+}
+
+bool JobVerdict::take_missed(const RankMissed& missed) {
+    const auto leaver = std::find_if(leavers_.begin(), leavers_.end(), [&](const Cause& cause) {
+        return cause.rank == missed.rank;
+    });
+    if (leaver == leavers_.end() || is_being_ended()) return false;
+    Cause failure = std::move(*leaver);
+    leavers_.erase(leaver);
+    failure.kind = CauseKind::rank_left;
+    failure.value = missed.waiting_rank;
+    return take_failure(std::move(failure));
+}
+
+bool JobVerdict::take_failure(Cause failure) {
     if (on_failure_ == OnFailure::kill) {
         set_cause(std::move(failure));
         return true;
     }
-    outlived_failure_ = std::move(failure);
+    if (outlived_failure_.kind != CauseKind::none) {
+        ++aftermath_.failed_count;
+    } else {
+        outlived_failure_ = std::move(failure);
+    }
     return false;
 }
 
@@ -51,8 +71,9 @@ void JobVerdict::count_further_failure(const RankEnded& end) {
 void JobVerdict::set_cause(Cause cause) {
     if (is_being_ended()) return;
     cause_ = std::move(cause);
-    // Of a host that could not start its ranks nothing is known to have run.
-    const bool is_known = have_all_started_ || cause_.kind != CauseKind::host_failed;
+    // Where no rank has failed while they are started, nothing is known to have run.
+    const bool is_known = have_all_started_ || is_rank_failure(cause_) ||
+                          cause_.kind == CauseKind::rank_aborted;
     const std::uint32_t own_count = cause_.kind == CauseKind::rank_aborted ? 1 : 0;
     aftermath_.terminated_count = is_known ? rank_count_ - ended_count_ - own_count : 0;
 }
@@ -69,10 +90,10 @@ const Cause& JobVerdict::cause() const {
 
 std::vector<std::string> JobVerdict::lines() const {
     std::vector<std::string> lines;
-    if (!unfinalized_ranks_.empty()) {
-        const std::size_t others = unfinalized_ranks_.size() - 1;
+    if (!leavers_.empty()) {
+        const std::size_t others = leavers_.size() - 1;
         lines.push_back(fmt::format(
-            "note: rank {}{} ended without finalizing dlrt", unfinalized_ranks_[0],
+            "note: rank {}{} ended without finalizing dlrt", leavers_[0].rank,
             others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s")
         ));
     }

@@ -22,6 +22,8 @@ class JobVerdict {
     void note_all_started() { have_all_started_ = true; }
     /// `end` as the daemon on `host` reports it. Returns whether the job must be ended for it.
     bool take_rank_end(const RankEnded& end, const std::string& host);
+    /// A rank waited for one that is gone. Returns the same.
+    bool take_missed(const RankMissed& missed);
     /// Why the job is being ended. The first cause wins; later ones are consequences.
     void set_cause(Cause cause);
 
@@ -36,6 +38,7 @@ class JobVerdict {
   private:
     [[nodiscard]] bool is_being_ended() const { return cause_.kind != CauseKind::none; }
     void count_further_failure(const RankEnded& end);
+    bool take_failure(Cause failure);
 
     OnFailure on_failure_;
     Cause cause_;
@@ -44,7 +47,7 @@ class JobVerdict {
     std::uint32_t rank_count_ = 0;
     std::uint32_t ended_count_ = 0;
     Aftermath aftermath_;
-    std::vector<std::uint32_t> unfinalized_ranks_;
+    std::vector<Cause> leavers_;  ///< Who exited with 0 without finalizing; kind none.
     bool have_all_started_ = false;
 };
 

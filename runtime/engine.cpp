@@ -4,6 +4,7 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/flight_recorder.hpp"
 
 #include <algorithm>
 
@@ -30,6 +31,20 @@ void wait_for(EngineState& state, Request& request) {
 Status finish(EngineState& state, Request& request) {
     const Status outcome = request.error == 0 ? Status{} : outcome_of(request);
     state.requests.release(request);
+    return outcome;
+}
+
+[[gnu::noinline]] Status send_and_wait(
+    EngineState& state, SendMode mode, Route to, const ConstBuffer& buffer
+) {
+    FlightRecorder* const flight = state.waiter.flight_recorder();
+    const std::uint64_t reopened = flight != nullptr ? flight->reopen()
+                                                     : FlightRecorder::no_operation;
+    Request& request = state.make_send(mode, to, buffer);
+    state.start(request);
+    wait_for(state, request);
+    const Status outcome = finish(state, request);
+    if (reopened != FlightRecorder::no_operation) flight->finish(reopened);
     return outcome;
 }
 
@@ -61,7 +76,10 @@ struct Probe {
                                                              : state->matcher.find_unexpected(key);
         found = static_cast<MatchedMessage*>(message);
         if (found != nullptr) return true;
-        if (state->has_departed(key.source)) error = Errc::peer_lost;
+        if (state->has_departed(key.source)) {
+            error = Errc::peer_lost;
+            state->note_missed(key.source);
+        }
         if (state->has_seen_abort()) error = Errc::aborted;
         return error != Errc::ok;
     }
@@ -122,10 +140,7 @@ void Engine::set_thread_mode(ThreadMode mode) {
 Status Engine::send(SendMode mode, Route to, const ConstBuffer& buffer) {
     const EngineLock lock(state_->waiter);
     if (state_->try_send_eager(mode, to, buffer)) return {};
-    Request& request = state_->make_send(mode, to, buffer);
-    state_->start(request);
-    wait_for(*state_, request);
-    return finish(*state_, request);
+    return send_and_wait(*state_, mode, to, buffer);
 }
 
 Status Engine::recv(Route from, const Buffer& buffer, MessageStatus& status) {
@@ -200,7 +215,7 @@ Status Engine::start(Request* request) {
 bool Engine::test(Request* request) {
     if (!is_complete(*request)) {
         const EngineLock lock(state_->waiter);
-        state_->progress();
+        if (!state_->progress()) state_->look_around();
         if (!is_complete(*request)) return false;
     }
     request->is_started = false;
@@ -281,7 +296,7 @@ RequestPool& Engine::requests() {
 
 bool Engine::iprobe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
-    state_->progress();
+    if (!state_->progress()) state_->look_around();
     Probe probe{state_.get(), key_of(from), Take::no};
     if (!probe.look()) return false;
     probe.fill(status);
@@ -297,7 +312,7 @@ void Engine::probe(Route from, MessageStatus& status) {
 
 MatchedMessage* Engine::improbe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
-    state_->progress();
+    if (!state_->progress()) state_->look_around();
     Probe probe{state_.get(), key_of(from), Take::yes};
     if (!probe.look()) return nullptr;
     probe.fill(status);
@@ -331,7 +346,9 @@ Status Engine::mrecv(MatchedMessage* message, const Buffer& buffer, MessageStatu
 
 bool Engine::progress() {
     const EngineLock lock(state_->waiter);
-    return state_->progress();
+    if (state_->progress()) return true;
+    state_->look_around();
+    return false;
 }
 
 std::uint64_t Engine::drop_context(ContextId context) {

@@ -142,7 +142,8 @@ class DLRT_CORE Engine {
     [[nodiscard]] Request* imrecv(MatchedMessage* message, const Buffer& buffer);
     Status mrecv(MatchedMessage* message, const Buffer& buffer, MessageStatus& status);
 
-    /// One bounded round of progress. Returns whether anything happened.
+    /// One bounded round of progress; where it finds nothing, a look at who has departed or
+    /// aborted. Returns whether anything happened.
     bool progress();
 
     /// Called when a communicator goes away: unexpected messages of its contexts are dropped and

@@ -136,13 +136,38 @@ void EngineState::fail_request(Request& request, Errc error) {
     complete(request, error);
 }
 
-void EngineState::fail_those_who_need(WorldRank rank, Errc error) {
+bool EngineState::fail_those_who_need(WorldRank rank, Errc error) {
+    bool has_failed = false;
     requests.for_each([&](Request& request) {
         if (request.stage == Stage::idle) return;
         const bool is_matched = request.stage == Stage::reading || request.stage == Stage::filling;
         const WorldRank needed = is_matched ? request.found_source : request.key.source;
-        if (rank == any_source || needed == rank) fail_request(request, error);
+        if (rank != any_source && needed != rank) return;
+        fail_request(request, error);
+        has_failed = true;
     });
+    return has_failed;
+}
+
+void EngineState::note_missed(WorldRank rank) {
+    const auto own = std::find(world_rank_of_local_.begin(), world_rank_of_local_.end(), rank_);
+    if (segment_ == nullptr || own == world_rank_of_local_.end()) return;
+    const auto local_rank = static_cast<std::uint32_t>(own - world_rank_of_local_.begin());
+    std::uint32_t none = 0;
+    // Pairs with the daemon's exchange.
+    segment_->life(local_rank)
+        .missed_rank.compare_exchange_strong(
+            none, static_cast<std::uint32_t>(rank) + 1, std::memory_order_acq_rel
+        );
+}
+
+void EngineState::look_around() {
+    if (segment_ == nullptr) return;
+    if (segment_->abort_cell().raised.load(std::memory_order_relaxed) == 0 &&
+        segment_->header().departures.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
+    check_world();
 }
 
 void EngineState::check_world() {
@@ -164,7 +189,7 @@ void EngineState::check_world() {
         const WorldRank rank = world_rank_of_local_[local];
         if (rank == rank_) continue;
         peer_of(rank).has_departed = true;
-        fail_those_who_need(rank, Errc::peer_lost);
+        if (fail_those_who_need(rank, Errc::peer_lost)) note_missed(rank);
     }
 }
 

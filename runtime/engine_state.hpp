@@ -62,6 +62,10 @@ class EngineState final : public Progress {
     [[nodiscard]] bool has_arrivals() override;  ///< Then it rings senders.
     [[nodiscard]] bool has_unfinished_posts() const override;
     void check_world() override;
+    /// The same, by who only polls: quick where nothing has happened.
+    void look_around();
+    /// Tells the launcher, once this rank ends, that it has waited for a departed rank.
+    void note_missed(WorldRank rank);
 
     void start(Request& request);
     /// Ends a round of the operation; afterwards the request may be gone if it had been released.
@@ -137,7 +141,8 @@ class EngineState final : public Progress {
     }
     void open_peers(const Engine::Options& options);
     bool take_completions(EndpointSlot& slot);
-    void fail_those_who_need(WorldRank rank, Errc error);
+    /// Whether there were any.
+    bool fail_those_who_need(WorldRank rank, Errc error);
 
     static constexpr std::size_t batch = 32;
 

@@ -22,7 +22,7 @@ std::uint64_t FlightRecorder::current() const {
 std::uint64_t FlightRecorder::enter_among_threads(const Operation& operation) {
     inside_count_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t sequence = ring_->next_sequence.fetch_add(1, std::memory_order_release);
-    write(operation, FlightState::entered, sequence);
+    write(*ring_, operation, FlightState::entered, sequence);
     current_of_thread = sequence;
     return sequence;
 }

@@ -24,8 +24,7 @@ class DLRT_CORE FlightRecorder {
 
     struct Operation {
         Call call = Call::none;
-        std::int32_t peer = -1;
-        std::int32_t tag = 0;
+        FlightPlace place = {};
         std::uint64_t context = 0;
         std::uint64_t size_bytes = 0;
         std::uint64_t arguments_hash = 0;
@@ -44,9 +43,10 @@ class DLRT_CORE FlightRecorder {
     std::uint64_t enter_alone(
         const Operation& operation, FlightState state = FlightState::entered
     ) {
-        const std::uint64_t sequence = ring_->next_sequence.load(std::memory_order_relaxed);
-        ring_->next_sequence.store(sequence + 1, std::memory_order_release);
-        write(operation, state, sequence);
+        FlightRing& ring = *ring_;
+        const std::uint64_t sequence = ring.next_sequence.load(std::memory_order_relaxed);
+        ring.next_sequence.store(sequence + 1, std::memory_order_release);
+        write(ring, operation, state, sequence);
         return sequence;
     }
     /// REQUIRES: enter_alone() gave the number, and at most 255 others since.
@@ -61,6 +61,17 @@ class DLRT_CORE FlightRecorder {
             return;
         }
         close(sequence);
+    }
+    /// An operation that was entered as finished, because it hardly ever waits, has to wait: it is
+    /// running again. Returns its number for finish(); no_operation where the newest isn't
+    /// finished.
+    std::uint64_t reopen() {
+        if (is_shared_) return no_operation;
+        const std::uint64_t newest = ring_->next_sequence.load(std::memory_order_relaxed) - 1;
+        FlightRecord* const record = find(newest);
+        if (record == nullptr || record->state != FlightState::finished) return no_operation;
+        store(record->state, FlightState::entered);
+        return newest;
     }
     /// The newest entered and unfinished one of this thread; what the engine stamps.
     [[nodiscard]] std::uint64_t current() const;
@@ -86,18 +97,17 @@ class DLRT_CORE FlightRecorder {
         const bool is_there = record.stamp.load(std::memory_order_relaxed) == stamp_of(sequence);
         return is_there ? &record : nullptr;
     }
-    void write(const Operation& operation, FlightState state, std::uint64_t sequence) {
-        FlightRecord& record = ring_->records[sequence % flight_record_count];
+    static void write(
+        FlightRing& ring, const Operation& operation, FlightState state, std::uint64_t sequence
+    ) {
+        FlightRecord& record = ring.records[sequence % flight_record_count];
         record.stamp.store(0, std::memory_order_relaxed);
         store(record.call, operation.call);
         store(record.state, state);
         store(record.context, operation.context);
-        store(record.sequence, sequence);
         store(record.arguments_hash, operation.arguments_hash);
         store(record.size_bytes, operation.size_bytes);
-        store(record.peer, operation.peer);
-        store(record.tag, operation.tag);
-        store(record.waiting_since_ns, std::uint64_t{0});
+        store(record.place, operation.place.packed());
         record.stamp.store(stamp_of(sequence), std::memory_order_release);
     }
     void close(std::uint64_t sequence) {

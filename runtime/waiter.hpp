@@ -92,6 +92,8 @@ class Waiter {
     Waiter& operator=(const Waiter&) = delete;
 
     void set_thread_mode(ThreadMode mode) { is_multiple_ = mode == ThreadMode::multiple; }
+    /// May be null.
+    [[nodiscard]] FlightRecorder* flight_recorder() const { return flight_recorder_; }
     [[nodiscard]] bool is_multiple() const { return is_multiple_; }
 
     /// Nothing below ThreadMode::multiple.

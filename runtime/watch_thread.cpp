@@ -45,12 +45,12 @@ WatchThread::~WatchThread() {
 
 void WatchThread::run() {
     for (;;) {
-        std::vector<pollfd> entries = callbacks_.descriptors();
-        entries.push_back({stop_.get(), POLLIN, 0});
-        if (::poll(entries.data(), entries.size(), -1) < 0) continue;
-        if (entries.back().revents != 0) return;
-        entries.pop_back();
-        for (const pollfd& entry : entries) {
+        entries_ = callbacks_.descriptors();
+        entries_.push_back({stop_.get(), POLLIN, 0});
+        if (::poll(entries_.data(), entries_.size(), -1) < 0) continue;
+        if (entries_.back().revents != 0) return;
+        entries_.pop_back();
+        for (const pollfd& entry : entries_) {
             if (entry.revents != 0) callbacks_.on_event(entry);
         }
     }

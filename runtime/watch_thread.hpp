@@ -35,6 +35,7 @@ class WatchThread {
 
     Callbacks callbacks_;
     Fd stop_;
+    std::vector<pollfd> entries_;  ///< Of the thread alone; here, a forked child doesn't leak it.
     std::thread thread_;
 };
 

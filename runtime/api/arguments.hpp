@@ -89,25 +89,30 @@ struct Transfer {
     }
 };
 
-/// The short way of nearly all calls, whose arguments are good, and nobody can free what they name
-/// meanwhile. For any other the layout is null: it takes the careful way, which keeps what it uses
-/// and finds the words for what is wrong.
+/// So many elements have a size in bytes that doesn't overflow.
+inline constexpr std::uint64_t short_way_count_end = std::uint64_t{1} << 48;
+
+/// The short way of nearly all calls: elements without gaps, in the communicator of the call
+/// before, good arguments, and nobody who can free what they name meanwhile. For any other the
+/// layout is null: it takes the careful way, which keeps what it uses and finds the words for what
+/// is wrong.
 [[nodiscard, gnu::always_inline]] inline Transfer plan_transfer(
     Surface& surface, Direction direction, const BufferArguments& buffer, const PeerArguments& peer,
     dlrt_comm comm_handle
 ) {
     if (!surface.is_ready_and_alone()) return {};
-    const Communicator* const comm = surface.find_alone(comm_handle);
-    const LayoutRef* const layout = surface.find_alone(buffer.type);
-    if (comm == nullptr || layout == nullptr) return {};
-
-    const auto size = static_cast<std::int64_t>((*layout)->size_bytes());
-    std::int64_t bytes = 0, span = 0;
-    const bool is_too_long = __builtin_mul_overflow(buffer.count, size, &bytes) ||
-                             __builtin_mul_overflow(buffer.count, (*layout)->extent_bytes(), &span);
+    const Communicator* const comm = surface.find_recent(comm_handle);
+    if (comm == nullptr) return {};
+    // Handles of elements have generation 0: the upper half of the number.
+    const auto type = std::bit_cast<std::uint64_t>(buffer.type);
+    if (type - 1 >= element_type_count - 1) return {};
+    // A negative one is not below it either.
+    if (static_cast<std::uint64_t>(buffer.count) >= short_way_count_end) return {};
     // Null and DLRT_IN_PLACE, which is -1, are the two addresses that can't hold anything.
-    const bool is_nowhere = reinterpret_cast<std::uintptr_t>(buffer.address) + 1 <= 1;
-    if (is_too_long || is_nowhere || buffer.count < 0) return {};
+    if (reinterpret_cast<std::uintptr_t>(buffer.address) + 1 <= 1) return {};
+    const LayoutRef* const layout = surface.elements[type];
+    const std::uint64_t size_bytes = static_cast<std::uint64_t>(buffer.count) *
+                                     (*layout)->size_bytes();
 
     const bool is_receive = direction == Direction::receive;
     const bool is_named = static_cast<std::uint32_t>(peer.rank) <
@@ -116,17 +121,17 @@ struct Transfer {
     const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
     if (!(is_named || is_wild) || peer.tag < lowest_tag) return {};
     const WorldRank world_rank = is_named ? comm->world_rank(peer.rank) : any_source;
-    return {comm, layout, static_cast<std::uint64_t>(bytes), world_rank};
+    return {comm, layout, size_bytes, world_rank};
 }
 
-/// Equal arguments have equal hashes. `place` is a tag, a root, or both.
+/// Equal arguments have equal hashes, and different ones of one call hardly ever. `place` is a tag,
+/// a root, or both.
 [[nodiscard]] inline std::uint64_t hash_arguments(
     std::int64_t count, const Layout& layout, std::int64_t place
 ) {
     const std::uint64_t shape = static_cast<std::uint64_t>(count) ^
                                 (std::uint64_t{layout.signature_hash()} << 32);
-    return (shape ^ (static_cast<std::uint64_t>(place) * 0x9e3779b97f4a7c15u)) *
-           0xd6e8feb86659fd93u;
+    return shape ^ (static_cast<std::uint64_t>(place) * 0x9e3779b97f4a7c15u);
 }
 
 }  // namespace dlrt::api

@@ -158,6 +158,7 @@ dlrt_err dlrt_comm_free(dlrt_comm* comm) {
         return to_c(site.fail(Errc::communicator, "DLRT_COMM_WORLD and DLRT_COMM_SELF stay"));
     }
     const FlightMark mark(site, record_of(Call::comm_free, **taken, 0));
+    site.surface().forget_recent();
     retire(**taken);
     *comm = DLRT_COMM_NULL;
     return DLRT_OK;

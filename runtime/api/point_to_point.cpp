@@ -9,13 +9,21 @@
 namespace dlrt::api {
 namespace {
 
-// Functions of the careful way take their arguments by value: so they stay in registers on the
-// short way.
+// A function of the careful way takes what its function of dlrt.h takes, in the same order: so the
+// short way leaves nearly everything in its register for it.
 
 /// What the careful way keeps until the call returns.
 struct Side : Transfer {
     LayoutUse keeper;
 };
+
+/// Finds the communicator, and leaves it where the short way of the next call finds it.
+Status use_comm(const Site& site, dlrt_comm comm, Use<Communicator>& use) {
+    const Status found = site.use(comm, use);
+    Surface& surface = site.surface();
+    if (found.ok() && !surface.is_shared) surface.note_recent(comm, use.pointer);
+    return found;
+}
 
 /// REQUIRES: comm is valid.
 Status use_side(
@@ -46,8 +54,7 @@ FlightRecorder::Operation record_of(
 ) {
     return {
         .call = call,
-        .peer = peer.rank,
-        .tag = peer.tag,
+        .place = {peer.rank, peer.tag},
         .context = static_cast<std::uint64_t>(transfer.comm->user_context()),
         .size_bytes = transfer.size_bytes,
         .arguments_hash = hash_arguments(buffer.count, **transfer.layout, peer.tag),
@@ -68,47 +75,63 @@ struct Function {
     Call call;
     SendMode mode = SendMode::standard;
 };
+constexpr Function send_function{"dlrt_send", Call::send};
+constexpr Function ssend_function{"dlrt_ssend", Call::ssend, SendMode::synchronous};
+constexpr Function isend_function{"dlrt_isend", Call::isend};
+constexpr Function issend_function{"dlrt_issend", Call::issend, SendMode::synchronous};
+constexpr Function recv_function{"dlrt_recv", Call::recv};
+constexpr Function irecv_function{"dlrt_irecv", Call::irecv};
+constexpr Function send_init_function{"dlrt_send_init", Call::isend};
+constexpr Function ssend_init_function{"dlrt_ssend_init", Call::issend, SendMode::synchronous};
+constexpr Function recv_init_function{"dlrt_recv_init", Call::irecv};
 
 /// An error that the engine has just decided.
 [[gnu::cold, gnu::noinline]] dlrt_err pass_error(const char* function, Status outcome) {
     return to_c(Site(function).pass(outcome));
 }
 
-template<typename Mark>
+template<const Function& function>
 inline dlrt_err do_send(
-    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
-    const Transfer& transfer
+    const BufferArguments& buffer, const PeerArguments& peer, const Transfer& transfer
 ) {
-    const Surface& surface = Surface::get();
-    const Mark mark(surface, record_of(function.call, peer, buffer, transfer));
-    const Status outcome = surface.engine->send(
+    const Status outcome = Surface::get().engine->send(
         function.mode, transfer.route(peer.tag), source_of(buffer, transfer)
     );
     return outcome.ok() ? DLRT_OK : pass_error(function.name, outcome);
 }
 
+template<const Function& function>
 [[gnu::noinline]] dlrt_err send_carefully(
-    Function function, BufferArguments buffer, PeerArguments peer, dlrt_comm comm
+    const void* address, std::int64_t count, dlrt_type type, std::int32_t target, std::int32_t tag,
+    dlrt_comm comm
 ) {
     const Site site(function.name);
     if (!site.is_ready()) return site.error();
+    const BufferArguments buffer{address, count, type};
+    const PeerArguments peer{target, tag};
     Use<Communicator> use;
     Side side;
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    return peer.rank == DLRT_PROC_NULL ? DLRT_OK
-                                       : do_send<FlightMark>(function, buffer, peer, side);
+    if (target == DLRT_PROC_NULL) return DLRT_OK;
+    const FlightMark mark(site, record_of(function.call, peer, buffer, side));
+    return do_send<function>(buffer, peer, side);
 }
 
+template<const Function& function>
 [[gnu::always_inline]] inline dlrt_err blocking_send(
-    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
+    const void* address, std::int64_t count, dlrt_type type, std::int32_t target, std::int32_t tag,
     dlrt_comm comm
 ) {
+    const BufferArguments buffer{address, count, type};
+    const PeerArguments peer{target, tag};
     const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
     if (transfer.layout == nullptr) [[unlikely]]
-        return send_carefully(function, buffer, peer, comm);
-    return do_send<LoneFlightMark>(function, buffer, peer, transfer);
+        return send_carefully<function>(address, count, type, target, tag, comm);
+    // The engine opens the record again should it have to wait.
+    note(record_of(function.call, peer, buffer, transfer));
+    return do_send<function>(buffer, peer, transfer);
 }
 
 template<typename Mark>
@@ -123,20 +146,23 @@ inline dlrt_err do_recv(
         transfer.route(peer.tag), target_of(buffer, transfer), found
     );
     write_status(found, translation_pointer(*transfer.comm), status);
-    return outcome.ok() ? DLRT_OK : pass_error("dlrt_recv", outcome);
+    return outcome.ok() ? DLRT_OK : pass_error(recv_function.name, outcome);
 }
 
 [[gnu::noinline]] dlrt_err recv_carefully(
-    BufferArguments buffer, PeerArguments peer, dlrt_comm comm, dlrt_status* status
+    void* address, std::int64_t count, dlrt_type type, std::int32_t source, std::int32_t tag,
+    dlrt_comm comm, dlrt_status* status
 ) {
-    const Site site("dlrt_recv");
+    const Site site(recv_function.name);
     if (!site.is_ready()) return site.error();
+    const BufferArguments buffer{address, count, type};
+    const PeerArguments peer{source, tag};
     Use<Communicator> use;
     Side side;
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    if (peer.rank != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
+    if (source != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
     write_no_peer_status(status);
     return DLRT_OK;
 }
@@ -153,51 +179,56 @@ dlrt_err give_nothing(const Site& site, RequestKind kind, Form form, dlrt_reques
     return DLRT_OK;
 }
 
+template<const Function& function>
 inline dlrt_err start_send(
-    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
-    const Transfer& transfer, dlrt_request* request
+    const BufferArguments& buffer, const PeerArguments& peer, const Transfer& transfer,
+    dlrt_request* request
 ) {
-    const Surface& surface = Surface::get();
-    Request* const made = surface.engine->isend(
+    Request* const made = Surface::get().engine->isend(
         function.mode, transfer.route(peer.tag), source_of(buffer, transfer)
     );
     give_request(*made, request);
     return DLRT_OK;
 }
 
+template<const Function& function, Form form>
 [[gnu::noinline]] dlrt_err make_send(
-    Function function, Form form, BufferArguments buffer, PeerArguments peer, dlrt_comm comm,
+    const void* address, std::int64_t count, dlrt_type type, PeerArguments peer, dlrt_comm comm,
     dlrt_request* request
 ) {
     const Site site(function.name);
     if (!site.is_ready()) return site.error();
+    const BufferArguments buffer{address, count, type};
     Use<Communicator> use;
     Side side;
     if (const Status bad = site.require(request, "request"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::send, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
     if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::send, form, request);
-    if (form == Form::immediate) {
+    if constexpr (form == Form::immediate) {
         const FlightMark mark(site, record_of(function.call, peer, buffer, side));
-        return start_send(function, buffer, peer, side, request);
+        return start_send<function>(buffer, peer, side, request);
+    } else {
+        Request* const made = site.engine().send_init(
+            function.mode, side.route(peer.tag), source_of(buffer, side)
+        );
+        give_request(*made, request);
+        return DLRT_OK;
     }
-    Request* const made = site.engine().send_init(
-        function.mode, side.route(peer.tag), source_of(buffer, side)
-    );
-    give_request(*made, request);
-    return DLRT_OK;
 }
 
+template<const Function& function>
 [[gnu::always_inline]] inline dlrt_err nonblocking_send(
-    const Function& function, const BufferArguments& buffer, const PeerArguments& peer,
-    dlrt_comm comm, dlrt_request* request
+    const void* address, std::int64_t count, dlrt_type type, PeerArguments peer, dlrt_comm comm,
+    dlrt_request* request
 ) {
+    const BufferArguments buffer{address, count, type};
     const Transfer transfer = plan_transfer(Surface::get(), Direction::send, buffer, peer, comm);
     if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
-        return make_send(function, Form::immediate, buffer, peer, comm, request);
+        return make_send<function, Form::immediate>(address, count, type, peer, comm, request);
     note(record_of(function.call, peer, buffer, transfer));
-    return start_send(function, buffer, peer, transfer, request);
+    return start_send<function>(buffer, peer, transfer, request);
 }
 
 inline dlrt_err start_recv(
@@ -213,27 +244,32 @@ inline dlrt_err start_recv(
     return DLRT_OK;
 }
 
+template<const Function& function, Form form>
 [[gnu::noinline]] dlrt_err make_recv(
-    const char* function, Form form, BufferArguments buffer, PeerArguments peer, dlrt_comm comm,
+    void* address, std::int64_t count, dlrt_type type, PeerArguments peer, dlrt_comm comm,
     dlrt_request* request
 ) {
-    const Site site(function);
+    const Site site(function.name);
     if (!site.is_ready()) return site.error();
+    const BufferArguments buffer{address, count, type};
     Use<Communicator> use;
     Side side;
     if (const Status bad = site.require(request, "request"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
     if (peer.rank == DLRT_PROC_NULL) return give_nothing(site, RequestKind::receive, form, request);
-    if (form == Form::immediate) {
-        const FlightMark mark(site, record_of(Call::irecv, peer, buffer, side));
+    if constexpr (form == Form::immediate) {
+        const FlightMark mark(site, record_of(function.call, peer, buffer, side));
         return start_recv(buffer, peer, side, request);
+    } else {
+        Request* const made = site.engine().recv_init(
+            side.route(peer.tag), target_of(buffer, side)
+        );
+        if (!use.pointer->is_identity()) set_translation(*made, use.pointer->group());
+        give_request(*made, request);
+        return DLRT_OK;
     }
-    Request* const made = site.engine().recv_init(side.route(peer.tag), target_of(buffer, side));
-    if (!use.pointer->is_identity()) set_translation(*made, use.pointer->group());
-    give_request(*made, request);
-    return DLRT_OK;
 }
 
 /// A send and a receive that are complete together, checked and translated.
@@ -292,16 +328,13 @@ using namespace dlrt::api;
 dlrt_err dlrt_send(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm
 ) {
-    return blocking_send({"dlrt_send", Call::send}, {buffer, count, type}, {target, tag}, comm);
+    return blocking_send<send_function>(buffer, count, type, target, tag, comm);
 }
 
 dlrt_err dlrt_ssend(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm
 ) {
-    return blocking_send(
-        {"dlrt_ssend", Call::ssend, SendMode::synchronous}, {buffer, count, type}, {target, tag},
-        comm
-    );
+    return blocking_send<ssend_function>(buffer, count, type, target, tag, comm);
 }
 
 dlrt_err dlrt_recv(
@@ -314,7 +347,7 @@ dlrt_err dlrt_recv(
         Surface::get(), Direction::receive, arguments, peer, comm
     );
     if (transfer.layout == nullptr) [[unlikely]]
-        return recv_carefully(arguments, peer, comm, status);
+        return recv_carefully(buffer, count, type, source, tag, comm, status);
     return do_recv<LoneFlightMark>(arguments, peer, transfer, status);
 }
 
@@ -385,19 +418,14 @@ dlrt_err dlrt_isend(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return nonblocking_send(
-        {"dlrt_isend", Call::isend}, {buffer, count, type}, {target, tag}, comm, request
-    );
+    return nonblocking_send<isend_function>(buffer, count, type, {target, tag}, comm, request);
 }
 
 dlrt_err dlrt_issend(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return nonblocking_send(
-        {"dlrt_issend", Call::issend, SendMode::synchronous}, {buffer, count, type}, {target, tag},
-        comm, request
-    );
+    return nonblocking_send<issend_function>(buffer, count, type, {target, tag}, comm, request);
 }
 
 dlrt_err dlrt_irecv(
@@ -410,8 +438,10 @@ dlrt_err dlrt_irecv(
         Surface::get(), Direction::receive, arguments, peer, comm
     );
     if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
-        return make_recv("dlrt_irecv", Form::immediate, arguments, peer, comm, request);
-    note(record_of(Call::irecv, peer, arguments, transfer));
+        return make_recv<irecv_function, Form::immediate>(
+            buffer, count, type, {source, tag}, comm, request
+        );
+    note(record_of(irecv_function.call, peer, arguments, transfer));
     return start_recv(arguments, peer, transfer, request);
 }
 
@@ -419,9 +449,8 @@ dlrt_err dlrt_send_init(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_send(
-        {"dlrt_send_init", Call::isend}, Form::persistent, {buffer, count, type}, {target, tag},
-        comm, request
+    return make_send<send_init_function, Form::persistent>(
+        buffer, count, type, {target, tag}, comm, request
     );
 }
 
@@ -429,9 +458,8 @@ dlrt_err dlrt_ssend_init(
     const void* buffer, int64_t count, dlrt_type type, int32_t target, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_send(
-        {"dlrt_ssend_init", Call::issend, SendMode::synchronous}, Form::persistent,
-        {buffer, count, type}, {target, tag}, comm, request
+    return make_send<ssend_init_function, Form::persistent>(
+        buffer, count, type, {target, tag}, comm, request
     );
 }
 
@@ -439,7 +467,7 @@ dlrt_err dlrt_recv_init(
     void* buffer, int64_t count, dlrt_type type, int32_t source, int32_t tag, dlrt_comm comm,
     dlrt_request* request
 ) {
-    return make_recv(
-        "dlrt_recv_init", Form::persistent, {buffer, count, type}, {source, tag}, comm, request
+    return make_recv<recv_init_function, Form::persistent>(
+        buffer, count, type, {source, tag}, comm, request
     );
 }

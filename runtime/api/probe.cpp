@@ -30,8 +30,7 @@ Status open_probe(const Site& site, const PeerArguments& peer, dlrt_comm comm, T
 FlightRecorder::Operation record_of(Call call, const PeerArguments& peer, const Target& target) {
     return {
         .call = call,
-        .peer = peer.rank,
-        .tag = peer.tag,
+        .place = {peer.rank, peer.tag},
         .context = static_cast<std::uint64_t>(target.route.context),
     };
 }

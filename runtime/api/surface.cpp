@@ -17,6 +17,7 @@ void Surface::attach(Core& core) {
     if (is_attached_to(&core)) return;
     world = core.world().get();
     self = core.self().get();
+    note_recent(DLRT_COMM_WORLD, world);
     engine = &core.engine();
     requests = &engine->requests();
     flight = &core.flight();
@@ -30,18 +31,21 @@ void Surface::attach(Core& core) {
     types.set_sharing(sharing);
     messages.set_sharing(sharing);
     // Pairs with the load in is_attached_to().
+    core_alone_.store(is_shared ? nullptr : &core, std::memory_order_release);
     core_.store(&core, std::memory_order_release);
 }
 
 void Surface::detach() {
     const std::scoped_lock guard(attach_mutex_);
     core_.store(nullptr, std::memory_order_release);
+    core_alone_.store(nullptr, std::memory_order_release);
     communicators.clear();
     groups.clear();
     types.clear();
     messages.clear();
     world = nullptr;
     self = nullptr;
+    forget_recent();
     engine = nullptr;
     requests = nullptr;
     flight = nullptr;

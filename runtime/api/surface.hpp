@@ -14,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -43,7 +44,8 @@ class Surface {
     /// Whether a call may take the short way: the runtime is there, for one thread at a time.
     [[nodiscard]] bool is_ready_and_alone() const {
         const Core* const core = Core::get();
-        return core != nullptr && is_attached_to(core) && !is_shared;
+        // Pairs with the store in attach().
+        return core != nullptr && core == core_alone_.load(std::memory_order_acquire);
     }
 
     HandleTable<CommunicatorRef> communicators{3};
@@ -52,19 +54,17 @@ class Surface {
     HandleTable<MessageEntry> messages{2};
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
 
-    /// The communicator of a handle; null when it is none. REQUIRES: not shared.
-    [[nodiscard]] const Communicator* find_alone(dlrt_comm handle) {
-        if (handle.index == 1 && handle.generation == 0) [[likely]]
-            return world;
-        const CommunicatorRef* const entry = communicators.find({handle.index, handle.generation});
-        return entry != nullptr ? entry->get() : nullptr;
+    /// The communicator that point-to-point calls used last, or the world: found at once by the
+    /// next. REQUIRES of all three: not shared.
+    [[nodiscard]] const Communicator* find_recent(dlrt_comm handle) const {
+        return std::bit_cast<std::uint64_t>(handle) == recent_handle_ ? recent_ : nullptr;
     }
-    /// The same for types.
-    [[nodiscard]] const LayoutRef* find_alone(dlrt_type handle) {
-        if (handle.generation == 0 && handle.index - 1 < element_type_count - 1) [[likely]]
-            return elements[handle.index];
-        return types.find({handle.index, handle.generation});
+    void note_recent(dlrt_comm handle, const Communicator* comm) {
+        recent_handle_ = std::bit_cast<std::uint64_t>(handle);
+        recent_ = comm;
     }
+    /// Before a communicator goes.
+    void forget_recent() { recent_ = nullptr; }
 
     // Valid while attached.
     Communicator* world = nullptr;
@@ -77,7 +77,10 @@ class Surface {
 
   private:
     static Surface* const instance_;
+    std::uint64_t recent_handle_ = 0;
+    const Communicator* recent_ = nullptr;
     std::atomic<Core*> core_{nullptr};
+    std::atomic<Core*> core_alone_{nullptr};  ///< The same unless shared.
     std::mutex attach_mutex_;
 };
 

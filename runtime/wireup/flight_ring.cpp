@@ -77,14 +77,16 @@ std::optional<FlightEntry> read_record(const FlightRecord& record, std::uint64_t
     entry.call = load(record.call);
     entry.state = load(record.state);
     entry.context = load(record.context);
-    entry.sequence = load(record.sequence);
+    entry.sequence = sequence;
     entry.arguments_hash = load(record.arguments_hash);
     entry.size_bytes = load(record.size_bytes);
-    entry.peer = load(record.peer);
-    entry.tag = load(record.tag);
-    entry.waiting_since_ns = load(record.waiting_since_ns);
-    const bool is_whole = record.stamp.load(std::memory_order_relaxed) == stamp;
-    if (!is_whole || entry.sequence != sequence) return std::nullopt;
+    const FlightPlace place = FlightPlace::of(load(record.place));
+    entry.peer = place.peer;
+    entry.tag = place.tag;
+    if (entry.state == FlightState::waiting) {
+        entry.waiting_since_ns = load(record.waiting_since_ns);
+    }
+    if (record.stamp.load(std::memory_order_relaxed) != stamp) return std::nullopt;
     return entry;
 }
 

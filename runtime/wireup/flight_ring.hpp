@@ -62,20 +62,34 @@ enum class Call : std::uint8_t {
 
 enum class FlightState : std::uint8_t { entered = 1, waiting = 2, finished = 3 };
 
+/// Which other ranks an operation is about: one number, so that one store writes it.
+struct FlightPlace {
+    std::int32_t peer = -1;  ///< Rank in that communicator; -1 none, -2 any.
+    std::int32_t tag = 0;
+
+    [[nodiscard]] std::uint64_t packed() const {
+        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(tag)) << 32 |
+               static_cast<std::uint32_t>(peer);
+    }
+    [[nodiscard]] static FlightPlace of(std::uint64_t packed) {
+        return {
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(packed)),
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(packed >> 32))};
+    }
+};
+
 /// 64 bytes. Fields are plain because a torn record is detected by `stamp`.
 struct alignas(cache_line_bytes) FlightRecord {
     std::atomic<std::uint32_t> stamp;  ///< Low 32 bits of sequence + 1 when the record is whole,
-                                       ///< else 0.
+                                       ///< else 0; the sequence numbers a rank's operations from 0.
     Call call;
     FlightState state;
     std::uint16_t reserved;
     std::uint64_t context;         ///< Communicator's context id.
-    std::uint64_t sequence;        ///< Number of this operation within the rank, from 0.
     std::uint64_t arguments_hash;  ///< Count, type, tag, root: equal calls have equal hashes.
     std::uint64_t size_bytes;
-    std::int32_t peer;  ///< Rank in that communicator; -1 none, -2 any.
-    std::int32_t tag;
-    std::uint64_t waiting_since_ns;  ///< CLOCK_MONOTONIC when it began to wait; 0 if it never did.
+    std::uint64_t place;             ///< See FlightPlace.
+    std::uint64_t waiting_since_ns;  ///< CLOCK_MONOTONIC when it began to wait, if it does.
 };
 static_assert(sizeof(FlightRecord) == cache_line_bytes);
 
@@ -92,7 +106,7 @@ struct FlightEntry {
     FlightState state;
     std::uint64_t context, sequence, arguments_hash, size_bytes;
     std::int32_t peer, tag;
-    std::uint64_t waiting_since_ns;
+    std::uint64_t waiting_since_ns;  ///< 0 unless it waits.
 };
 [[nodiscard]] std::vector<FlightEntry> read_flight_ring(
     const FlightRing& ring, std::uint32_t count_max

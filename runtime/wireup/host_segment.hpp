@@ -63,6 +63,9 @@ struct alignas(cache_line_bytes) LifeCell {
     std::uint32_t world_rank;         ///< Written by the creator.
     /// How often the rank was claimed: grows with every init.
     std::atomic<std::uint32_t> generation;
+    /// World rank of the first departed one that an operation of this rank needed, plus one; 0:
+    /// none.
+    std::atomic<std::uint32_t> missed_rank;
 };
 
 /// How many ranks (of all jobs that the daemons of this user know) may run on each cpu.

@@ -66,7 +66,8 @@ std::vector<Frame> one_of_each() {
         JobEnded{},
         DescribeHost{TopologyDetail::devices, 7},
         Heartbeat{},
-        HostSignalled{15, "keeper"}};
+        HostSignalled{15, "keeper"},
+        RankMissed{3, 8}};
 }
 
 Bytes body_of(const std::vector<std::byte>& frame) {

@@ -138,6 +138,44 @@ TEST_CASE("verdict: who leaves without finalizing is a note", "[launcher]") {
     CHECK(verdict.lines() == Lines{"note: rank 1 and 1 other ended without finalizing dlrt"});
 }
 
+TEST_CASE("verdict: who leaves without finalizing while another waits has failed", "[launcher]") {
+    const OnFailure on_failure = GENERATE(OnFailure::kill, OnFailure::wait);
+    JobVerdict verdict = running(on_failure, 3);
+    RankEnded leaver = end_of(1, 0);
+    leaver.is_unfinalized = true;
+    CHECK(!verdict.take_rank_end(leaver, "h"));
+    CHECK(!verdict.take_missed({.rank = 2, .waiting_rank = 0}));
+    CHECK(verdict.take_missed({.rank = 1, .waiting_rank = 0}) == (on_failure == OnFailure::kill));
+    CHECK(!verdict.take_rank_end(end_of(0, exit_3), "h"));
+    CHECK(verdict.exit_status() == 1);
+    CHECK(verdict.is_failed());
+    const std::string last = on_failure == OnFailure::kill ? "; 1 other terminated" : "";
+    CHECK(
+        verdict.lines() ==
+        Lines{
+            "rank 1 (h, pid 101) exited with 0 after 2.0 s without finalizing dlrt, but rank 0 "
+            "waited for it; 1 other failed as well" +
+            last}
+    );
+}
+
+TEST_CASE("verdict: who failed is not blamed for leaving as well", "[launcher]") {
+    JobVerdict verdict = running(OnFailure::ignore, 2);
+    RankEnded leaver = end_of(1, exit_3);
+    leaver.is_unfinalized = true;
+    CHECK(!verdict.take_rank_end(leaver, "h"));
+    CHECK(!verdict.take_missed({.rank = 1, .waiting_rank = 0}));
+    CHECK(verdict.lines() == Lines{"rank 1 (h, pid 101) exited with 3 after 2.0 s"});
+}
+
+TEST_CASE("verdict: a signal before all have started terminates nobody known", "[launcher]") {
+    JobVerdict verdict(OnFailure::kill);
+    verdict.set_rank_count(4);
+    verdict.set_cause(make_cause(CauseKind::signalled, 15));
+    CHECK(verdict.exit_status() == 143);
+    CHECK(verdict.lines() == Lines{"got signal 15 (terminated)"});
+}
+
 TEST_CASE("verdict: of a host that could not start its ranks none is terminated", "[launcher]") {
     JobVerdict verdict(OnFailure::kill);
     verdict.set_rank_count(4);

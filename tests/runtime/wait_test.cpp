@@ -190,6 +190,33 @@ TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on"
         DLRT_DEMAND(engine.mprobe(to(1, any_tag), status) == nullptr);
         DLRT_DEMAND(engine.recv(to(2, 1), bytes_to_fill(data), status).ok());
     });
+    for (const std::uint32_t rank : {0u, 2u}) {
+        CHECK(cluster.segment().life(rank).missed_rank.load(std::memory_order_relaxed) == 1 + 1);
+    }
+}
+
+TEST_CASE("polling: who never waits sees departures and aborts too", "[runtime]") {
+    const Errc expected = GENERATE(Errc::peer_lost, Errc::aborted);
+    Cluster cluster(2, Wiring{});
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        if (rank == 1 && expected == Errc::peer_lost) return cluster.segment().mark_departed(1);
+        if (rank == 1) {
+            static_cast<void>(cluster.segment().raise_abort(3, 1, "test"));
+            return;
+        }
+        std::vector<std::byte> data(16);
+        MessageStatus status;
+        Request* const unlucky = engine.irecv(to(1, 2), bytes_to_fill(data));
+        while (!engine.test(unlucky)) std::this_thread::yield();
+        DLRT_DEMAND(status_of(*unlucky).error.code == expected);
+        engine.release(unlucky);
+        while (!engine.iprobe(to(1, any_tag), status)) std::this_thread::yield();
+        DLRT_DEMAND(status.error.code == expected);
+        while (engine.improbe(to(1, any_tag), status) == nullptr && status.error.ok()) {
+            std::this_thread::yield();
+        }
+        DLRT_DEMAND(status.error.code == expected);
+    });
 }
 
 TEST_CASE("wait: an abort ends every wait", "[runtime]") {

@@ -13,7 +13,6 @@ void write_record(FlightRing& ring, std::uint64_t sequence, Call call) {
     FlightRecord& record = ring.records[sequence % flight_record_count];
     record.call = call;
     record.state = FlightState::finished;
-    record.sequence = sequence;
     record.stamp.store(static_cast<std::uint32_t>(sequence + 1));
     ring.next_sequence.store(sequence + 1);
 }

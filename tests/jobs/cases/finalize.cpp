@@ -89,7 +89,7 @@ void expect_text(const char* part) {
 }
 
 /// Rank 0 has left without a word; who waits for it is told.
-void never_but_awaited(int rank) {
+void never_but_awaited(int rank, const std::string& ending) {
     if (rank == 0) std::exit(0);
     int value = 0;
     expect_error(dlrt_recv(&value, 1, DLRT_INT, 0, 1, comm, nullptr), DLRT_ERR_PEER_LOST);
@@ -104,7 +104,28 @@ void never_but_awaited(int rank) {
     expect_text("(request 1; 1 failed)");
     expect_equal(statuses[0].error, DLRT_OK);
     expect_equal(statuses[1].error, DLRT_ERR_PEER_LOST);
-    std::exit(1);
+    if (ending == "aborts") dlrt_abort(7, "nobody answers");
+    std::exit(ending == "fails" ? 3 : 0);
+}
+
+/// The same for who never sleeps.
+void never_but_polled_for(int rank) {
+    if (rank == 0) std::exit(0);
+    int value = 0, is_there = 0;
+    dlrt_err outcome = DLRT_OK;
+    while (outcome == DLRT_OK && is_there == 0) {
+        outcome = dlrt_iprobe(0, 1, comm, &is_there, nullptr);
+    }
+    expect_error(outcome, DLRT_ERR_PEER_LOST);
+    dlrt_request request{};
+    expect_ok(dlrt_irecv(&value, 1, DLRT_INT, 0, 1, comm, &request));
+    is_there = 0;
+    outcome = DLRT_OK;
+    while (outcome == DLRT_OK && is_there == 0) {
+        outcome = dlrt_test(&request, &is_there, nullptr);
+    }
+    expect_error(outcome, DLRT_ERR_PEER_LOST);
+    std::exit(0);
 }
 
 /// Rank 0 leaves without finalizing while the others wait for it in finalize.
@@ -136,6 +157,7 @@ void threads_inside(int rank) {
 
 int main(int argc, char** argv) {
     const std::string part = argc > 1 ? argv[1] : "";
+    const std::string awaited = "never_but_awaited_and_";
     std::int32_t rank = -1, size = 0;
     const auto level = part == "threads_inside" ? DLRT_THREAD_MULTIPLE : DLRT_THREAD_SINGLE;
     expect_ok(dlrt_init_thread(level, nullptr));
@@ -147,7 +169,8 @@ int main(int argc, char** argv) {
     if (part == "one_late") one_late(rank, size);
     if (part == "unmatched") unmatched(rank);
     if (part == "at_exit") std::atexit(at_exit);
-    if (part == "never_but_awaited") never_but_awaited(rank);
+    if (part.starts_with(awaited)) never_but_awaited(rank, part.substr(awaited.size()));
+    if (part == "never_but_polled_for") never_but_polled_for(rank);
     if (part == "never_but_awaited_in_finalize") never_but_awaited_in_finalize(rank, size);
     if (part == "threads_inside") threads_inside(rank);
 }

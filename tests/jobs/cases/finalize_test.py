@@ -15,6 +15,15 @@ class Finalize(LauncherCase):
         self.assertLess(job.seconds, limit_s)
         return job
 
+    def assert_leaver_blamed(self, job):
+        self.assertRegex(
+            job.err,
+            r"dlrun: rank 0 \(.*, pid \d+\) exited with 0 after \d+\.\d s without finalizing"
+            r" dlrt, but rank \d waited for it",
+        )
+        self.assertNotIn("note:", job.err)
+        self.assertNotIn("wrong:", job.err)
+
     def test_many_small_messages_for_a_late_receiver(self):
         self.expect("many_small", limit_s=3)
 
@@ -37,15 +46,19 @@ class Finalize(LauncherCase):
         self.assertIn("without finalizing", job.err)
 
     def test_never_while_another_waits_for_a_message(self):
-        job = self.expect("never_but_awaited", size=2, status=1)
-        self.assertIn("rank 0 ended without finalizing", job.err)
-        self.assertNotIn("wrong:", job.err)
+        for ending in ("and_fails", "and_goes_on", "and_aborts"):
+            with self.subTest(ending=ending):
+                job = self.expect("never_but_awaited_" + ending, size=2, status=1)
+                self.assert_leaver_blamed(job)
+
+    def test_never_while_another_polls_for_a_message(self):
+        job = self.expect("never_but_polled_for", size=2, status=1)
+        self.assert_leaver_blamed(job)
 
     def test_never_while_another_waits_in_finalize(self):
         for size in (2, 4):
             job = self.expect("never_but_awaited_in_finalize", size=size, status=1)
-            self.assertIn("rank 0 ended without finalizing", job.err)
-            self.assertNotIn("wrong:", job.err)
+            self.assert_leaver_blamed(job)
 
     def test_threads_inside_a_receive(self):
         self.expect("threads_inside")

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from launcher_case import DLRUN, LauncherCase, main, state_of, wait_until
+from launcher_case import DLRUN, RESIDENT_KIB_MAX, LauncherCase, main, state_of, wait_until
 
 SUM = "test $DLRT_RANK = %d && sleep 1; md5sum"
 DATA = random.Random(7).randbytes(3145731)
@@ -150,7 +150,7 @@ class Input(LauncherCase):
         for pid in (head, daemon):
             with open(f"/proc/{pid}/status") as status:
                 kib = next(int(l.split()[1]) for l in status if l.startswith("VmRSS"))
-            self.assertLess(kib, 20 * 1024)
+            self.assertLess(kib, RESIDENT_KIB_MAX)
         job.terminate()
         self.assertEqual(self.finish(job), 143)
 

@@ -17,6 +17,9 @@ DLRUN = os.environ.get("DLRUN", "dlrun")
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 TIME_LIMIT_S = 30
+# Of dlrun and dlrund, which should stay small whatever ranks do. A sanitizer keeps freed memory.
+IS_SANITIZED = os.environ.get("SANITIZERS", "none") != "none"
+RESIDENT_KIB_MAX = (160 if IS_SANITIZED else 20) * 1024
 
 
 def processes_with(mark):
@@ -70,6 +73,8 @@ class LauncherCase(unittest.TestCase):
     def setUp(self):
         self.mark = f"DLTEST_MARK={uuid.uuid4().hex}"
         self.environment = dict(os.environ, DLTEST_MARK=self.mark.split("=")[1])
+        # A sanitizer would turn what kills a rank into an exit of its own.
+        self.environment["ASAN_OPTIONS"] = "handle_segv=0:abort_on_error=1"
         for name in [n for n in self.environment if n.startswith(("DLRT_", "PMI_", "OMPI_"))]:
             del self.environment[name]
         # Other jobs of this user, which hold cpus, must not be seen.

@@ -5,9 +5,9 @@ Exits with 77 where no memory cgroup can be made."""
 import os
 import sys
 
-from launcher_case import SKIPPED, LauncherCase, main
+from launcher_case import IS_SANITIZED, SKIPPED, LauncherCase, main
 
-LIMIT_BYTES = 64 << 20
+LIMIT_MIB = 512 if IS_SANITIZED else 64
 # The shell holds all of it in a variable.
 GREEDY = "test $DLRT_RANK = 1 && x=$(yes | head -c 400000000); sleep 60"
 
@@ -35,7 +35,7 @@ def make_group():
         return None
     try:
         with open(os.path.join(folder, limit), "w", encoding="ascii") as file:
-            file.write(str(LIMIT_BYTES))
+            file.write(str(LIMIT_MIB << 20))
         return folder
     except OSError:
         os.rmdir(folder)
@@ -51,7 +51,7 @@ class OutOfMemory(LauncherCase):
         job = self.run_job("-np", 2, "sh", "-c", GREEDY, preexec_fn=self.enter)
         self.assertEqual(job.returncode, 137, job.err)
         self.assertRegex(job.err, r"rank 1 .* was killed by signal 9 .*, likely because memory ran "
-                                  r"out \(limit 64 MiB of cgroup ")
+                                  fr"out \(limit {LIMIT_MIB} MiB of cgroup ")
 
     def test_another_kill_is_not_taken_for_it(self):
         job = self.run_job("-np", 2, "sh", "-c", "test $DLRT_RANK = 1 && kill -9 $$; sleep 60",

@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 
-from launcher_case import LauncherCase, main, wait_until
+from launcher_case import RESIDENT_KIB_MAX, LauncherCase, main, wait_until
 
 WRITER = """
 import os, sys
@@ -79,7 +79,7 @@ class Output(LauncherCase):
         # Full from end to end once all ranks wait in write().
         wait_until(lambda: self.all_blocked(self.members()["yes"]))
         for pid in (head, daemon):
-            self.assertLess(self.resident_kib(pid), 20 * 1024)
+            self.assertLess(self.resident_kib(pid), RESIDENT_KIB_MAX)
         job.stdout.close()
         self.assertEqual(job.wait(timeout=10), 141)
         job.stderr.close()

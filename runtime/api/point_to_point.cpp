@@ -150,19 +150,18 @@ inline dlrt_err do_recv(
 }
 
 [[gnu::noinline]] dlrt_err recv_carefully(
-    void* address, std::int64_t count, dlrt_type type, std::int32_t source, std::int32_t tag,
-    dlrt_comm comm, dlrt_status* status
+    void* address, std::int64_t count, dlrt_type type, PeerArguments peer, dlrt_comm comm,
+    dlrt_status* status
 ) {
     const Site site(recv_function.name);
     if (!site.is_ready()) return site.error();
     const BufferArguments buffer{address, count, type};
-    const PeerArguments peer{source, tag};
     Use<Communicator> use;
     Side side;
     if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    if (source != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
+    if (peer.rank != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
     write_no_peer_status(status);
     return DLRT_OK;
 }
@@ -347,7 +346,7 @@ dlrt_err dlrt_recv(
         Surface::get(), Direction::receive, arguments, peer, comm
     );
     if (transfer.layout == nullptr) [[unlikely]]
-        return recv_carefully(buffer, count, type, source, tag, comm, status);
+        return recv_carefully(buffer, count, type, peer, comm, status);
     return do_recv<LoneFlightMark>(arguments, peer, transfer, status);
 }
 

@@ -7,7 +7,7 @@ import sys
 
 from launcher_case import IS_SANITIZED, SKIPPED, LauncherCase, main
 
-LIMIT_MIB = 512 if IS_SANITIZED else 64
+LIMIT_MIB = 256 if IS_SANITIZED else 64
 # The shell holds all of it in a variable.
 GREEDY = "test $DLRT_RANK = 1 && x=$(yes | head -c 400000000); sleep 60"
 

@@ -90,9 +90,11 @@ void SignalWatch::when_signalled(std::function<void(int signal)> handler) {
 
 struct DescriptorWatch::Impl {
     asio::posix::stream_descriptor stream;
+    int parked = -1;  ///< The descriptor while the kernel isn't to watch it.
     std::shared_ptr<char> life = std::make_shared<char>();
 
     void wait(asio::posix::stream_descriptor::wait_type what, std::function<void()> handler) {
+        if (parked >= 0) stream.assign(std::exchange(parked, -1));
         stream.async_wait(
             what,
             [this, own_life = std::weak_ptr<char>(life),
@@ -116,10 +118,10 @@ DescriptorWatch::~DescriptorWatch() {
 }
 
 bool DescriptorWatch::is_open() const {
-    return impl_->stream.is_open();
+    return impl_->parked >= 0 || impl_->stream.is_open();
 }
 int DescriptorWatch::get() const {
-    return impl_->stream.native_handle();
+    return impl_->parked >= 0 ? impl_->parked : impl_->stream.native_handle();
 }
 void DescriptorWatch::when_readable(std::function<void()> handler) {
     impl_->wait(asio::posix::stream_descriptor::wait_read, std::move(handler));
@@ -127,11 +129,18 @@ void DescriptorWatch::when_readable(std::function<void()> handler) {
 void DescriptorWatch::when_writable(std::function<void()> handler) {
     impl_->wait(asio::posix::stream_descriptor::wait_write, std::move(handler));
 }
+void DescriptorWatch::park() {
+    if (!impl_->stream.is_open()) return;
+    impl_->parked = impl_->stream.release();
+    // A handler that is due belongs to a wait that is over.
+    impl_->life = std::make_shared<char>();
+}
 void DescriptorWatch::cancel() {
     if (impl_->stream.is_open()) impl_->stream.cancel();
 }
 void DescriptorWatch::close() {
-    if (impl_->stream.is_open()) ::close(impl_->stream.release());
+    park();
+    if (impl_->parked >= 0) ::close(std::exchange(impl_->parked, -1));
 }
 
 }  // namespace dlrt::launcher

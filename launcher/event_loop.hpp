@@ -84,6 +84,9 @@ class DescriptorWatch {
     void when_writable(std::function<void()> handler);
 
     void cancel();
+    /// Takes it out of the kernel's set, where each write to a pipe costs its writer a wake-up,
+    /// until the next wait for it. Forgets a wait.
+    void park();
     /// Taken out of the kernel's set before it is closed: a copy in another process would keep it
     /// there, and it would fire for ever.
     void close();

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 64 * 1024;
 constexpr std::chrono::milliseconds prompt_silence{50};
+/// A stream that gives more at once is read on: its pipe would soon be full.
+constexpr std::size_t little_bytes = 16 * 1024;
 
 std::uint64_t realtime_us() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -26,6 +28,7 @@ OutputPump::OutputPump(EventLoop& loop, std::vector<RankEnds>& ends, Handlers ha
     : handlers_(std::move(handlers)),
       ranks_(ends.size()),
       prompt_timer_(loop),
+      rest_timer_(loop),
       scratch_(read_bytes) {
     for (std::uint32_t local_rank = 0; local_rank < ends.size(); ++local_rank) {
         RankEnds& end = ends[local_rank];
@@ -67,7 +70,8 @@ bool OutputPump::may_read(const Stream& stream) const {
 }
 
 void OutputPump::wait(Stream& stream) {
-    if (stream.is_waiting || !stream.watch.is_open() || !may_read(stream)) return;
+    if (stream.is_waiting || stream.is_resting || !stream.watch.is_open() || !may_read(stream))
+        return;
     stream.is_waiting = true;
     const auto next = [this, &stream] {
         stream.is_waiting = false;
@@ -83,20 +87,45 @@ void OutputPump::wait(Stream& stream) {
 
 void OutputPump::read(Stream& stream) {
     const ssize_t got = ::read(stream.watch.get(), scratch_.data(), scratch_.size());
-    if (got > 0) {
-        LineAssembler& lines = stream.lines;
-        unfinished_bytes_ -= lines.partial_bytes();
-        forward(stream, lines.append({scratch_.data(), static_cast<std::size_t>(got)}));
-        if (unfinished_bytes_ + lines.partial_bytes() > unfinished_bytes_max) {
-            forward(stream, lines.take_partial());
-        }
-        unfinished_bytes_ += lines.partial_bytes();
-        note_open_line(stream);
-        if (ranks_[stream.local_rank].passes_prompts && lines.has_partial()) arm_prompt_timer();
-    }
+    if (got > 0) take(stream, {scratch_.data(), static_cast<std::size_t>(got)});
+    if (got < 0) stream.is_flowing = false;
     const bool is_empty = got < 0 && (errno == EAGAIN || errno == EINTR);
     if (got == 0 || (got < 0 && (!is_empty || ends_when_empty_))) return end(stream);
     wait(stream);
+}
+
+void OutputPump::take(Stream& stream, std::string_view bytes) {
+    const std::uint64_t now_us = realtime_us();
+    const std::uint64_t silence_us = now_us - std::exchange(stream.read_us, now_us);
+    stream.is_flowing = stream.is_flowing || silence_us < rest_time.count();
+    LineAssembler& lines = stream.lines;
+    unfinished_bytes_ -= lines.partial_bytes();
+    forward(stream, lines.append(bytes));
+    if (unfinished_bytes_ + lines.partial_bytes() > unfinished_bytes_max) {
+        forward(stream, lines.take_partial());
+    }
+    unfinished_bytes_ += lines.partial_bytes();
+    note_open_line(stream);
+    if (ranks_[stream.local_rank].passes_prompts && lines.has_partial()) arm_prompt_timer();
+    if (stream.is_flowing && bytes.size() < little_bytes && !ends_when_empty_) rest(stream);
+}
+
+void OutputPump::rest(Stream& stream) {
+    stream.is_resting = true;
+    // Others may have taken all that was under way already, and so begun to wait.
+    stream.is_waiting = false;
+    stream.watch.park();
+    if (std::exchange(is_rest_timer_set_, true)) return;
+    rest_timer_.start(rest_time, [this] {
+        is_rest_timer_set_ = false;
+        for (const auto& rested : streams_) {
+            if (!std::exchange(rested->is_resting, false) || !rested->watch.is_open()) continue;
+            if (may_read(*rested))
+                read(*rested);
+            else
+                wait(*rested);
+        }
+    });
 }
 
 void OutputPump::forward(Stream& stream, std::string_view lines) {
@@ -104,7 +133,7 @@ void OutputPump::forward(Stream& stream, std::string_view lines) {
     Rank& rank = ranks_[stream.local_rank];
     rank.under_way_bytes += lines.size() * rank.taker_count;
     host_bytes_under_way_ += lines.size() * rank.taker_count;
-    handlers_.forward({stream.local_rank, stream.kind, rank.pid, realtime_us(), lines});
+    handlers_.forward({stream.local_rank, stream.kind, rank.pid, stream.read_us, lines});
 }
 
 void OutputPump::note_open_line(Stream& stream) {
@@ -158,6 +187,7 @@ void OutputPump::end_when_empty() {
     for (const auto& stream : streams_) {
         stream->watch.cancel();
         stream->is_waiting = false;
+        stream->is_resting = false;
         wait(*stream);
     }
 }

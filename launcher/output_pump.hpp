@@ -4,6 +4,9 @@
 /// A rank may have rank_bytes_max on their way, all ranks together host_bytes_max; beyond that
 /// their pipes are not read, and they block in write(). Nothing is dropped. A rank is read from
 /// begin() on, so that its pid is known with its first line.
+///
+/// Who writes little but often is read every rest_time only: waking up for each of its lines would
+/// take the cpu from the ranks.
 #pragma once
 
 #include "launcher/event_loop.hpp"
@@ -11,6 +14,7 @@
 #include "launcher/launch_plan.hpp"
 #include "launcher/line_assembler.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +30,8 @@ class OutputPump {
 
     /// Also while lines come in parts, no more than this is kept of unfinished lines of all ranks.
     static constexpr std::size_t unfinished_bytes_max = 8 * 1024 * 1024;
+
+    static constexpr std::chrono::duration<std::uint64_t, std::micro> rest_time{1000};
 
     struct Lines {
         std::uint32_t local_rank = 0;
@@ -67,6 +73,9 @@ class OutputPump {
         StreamKind kind = StreamKind::out;
         ino_t pipe = 0;
         bool is_waiting = false;
+        bool is_flowing = false;  ///< Little comes often: read every rest_time, and not watched.
+        bool is_resting = false;
+        std::uint64_t read_us = 0;  ///< When bytes came last.
     };
 
     struct Rank {
@@ -82,6 +91,8 @@ class OutputPump {
     [[nodiscard]] bool may_read(const Stream& stream) const;
     void wait(Stream& stream);
     void read(Stream& stream);
+    void take(Stream& stream, std::string_view bytes);
+    void rest(Stream& stream);
     void forward(Stream& stream, std::string_view lines);
     void note_open_line(Stream& stream);
     void end(Stream& stream);
@@ -98,6 +109,8 @@ class OutputPump {
     std::size_t open_count_ = 0;
     bool ends_when_empty_ = false;
     Timer prompt_timer_;
+    Timer rest_timer_;
+    bool is_rest_timer_set_ = false;
     std::vector<char> scratch_;
 };
 

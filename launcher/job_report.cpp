@@ -58,6 +58,8 @@ std::string_view kind_text(CauseKind kind) {
             return "rank exited";
         case CauseKind::rank_killed:
             return "rank killed";
+        case CauseKind::rank_left:
+            return "rank left";
         case CauseKind::rank_aborted:
             return "rank aborted";
         case CauseKind::host_failed:
@@ -74,7 +76,7 @@ std::string_view kind_text(CauseKind kind) {
 
 bool is_of_rank(CauseKind kind) {
     return kind == CauseKind::rank_exited || kind == CauseKind::rank_killed ||
-           kind == CauseKind::rank_aborted;
+           kind == CauseKind::rank_left || kind == CauseKind::rank_aborted;
 }
 
 Json cause_json(const Cause& cause) {
@@ -125,6 +127,9 @@ void add_end(Json& json, const RankEnded& end) {
         json["signal"] = nullptr;
     }
     json["finalized"] = !end.is_unfinalized;
+    json["terminated"] = end.was_told_to_end;
+    if (!end.remark.empty()) json["remark"] = end.remark;
+    if (!end.last_calls.empty()) json["last_calls"] = end.last_calls;
     json["max_rss_kib"] = end.usage.max_rss_kib;
     json["user_seconds"] = seconds_of_us(end.usage.user_us);
     json["system_seconds"] = seconds_of_us(end.usage.system_us);

@@ -69,7 +69,11 @@ TEST_CASE("job report: says of every rank where it ran and how it ended", "[laun
     // 2001-09-09 01:46:40 UTC is the second 10^9.
     exited.usage = {1'000'000'000'000'000'000, 2048, 250'000, 1'000'000};
     (*report)->note_ended(exited);
-    (*report)->note_ended({1, 101, 11, 1, true});
+    RankEnded crashed{1, 101, 11, 1, true};
+    crashed.remark = "likely so";
+    crashed.last_calls = {"recv #4: done"};
+    crashed.was_told_to_end = true;
+    (*report)->note_ended(crashed);
     Cause cause = make_cause(CauseKind::rank_exited, 5);
     cause.host = "h";
     cause.pid = 100;
@@ -97,6 +101,11 @@ TEST_CASE("job report: says of every rank where it ran and how it ended", "[laun
     CHECK(json["ranks"][1]["signal"] == 11);
     CHECK(json["ranks"][1]["exit_status"].is_null());
     CHECK(json["ranks"][1]["finalized"] == false);
+    CHECK(json["ranks"][1]["terminated"] == true);
+    CHECK(json["ranks"][1]["remark"] == "likely so");
+    CHECK(json["ranks"][1]["last_calls"] == Json({"recv #4: done"}));
+    CHECK(first["terminated"] == false);
+    CHECK(!first.contains("remark"));
     CHECK(json["ranks"][2]["pid"].is_null());
     CHECK(json["ranks"][2]["host"] == "i");
     CHECK(!json["ranks"][2].contains("seconds"));

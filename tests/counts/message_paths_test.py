@@ -67,9 +67,9 @@ def count(program, run, function):
     """Instructions per message that the function takes in that run, with all that it calls."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                "--toggle-collect=" + function, program, run]
-    # Alone: not as a rank of whatever job may have started this test.
+    # Alone: not as a rank of whatever job may have started this test, and with a plain malloc.
     environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("DLRT_", "PMI_"))}
+                   if not name.startswith(("DLRT_", "PMI_", "MALLOC_"))}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not collected:

@@ -155,6 +155,7 @@ class EngineState final : public Progress {
     std::vector<Peer> peers_;  ///< By world rank. They never move.
     std::vector<Peer*> backlogged_;
     RequestQueue streaming_;
+    std::uint64_t stream_round_ = 0;
     RequestQueue reading_;
     std::vector<std::byte> scratch_;  ///< Packed data on its way to a transport.
     struct HeldScratch {

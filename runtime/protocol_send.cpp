@@ -168,7 +168,10 @@ bool EngineState::stream(Request& request) {
             peer.index, control_header(WireKind::fragment, first), piece,
             OperationId{static_cast<std::uint64_t>(request.token())}
         );
-        if (post != Post::done && post != Post::pending) return turn != 0;
+        if (post != Post::done && post != Post::pending) {
+            peer.busy_round = stream_round_;
+            return turn != 0;
+        }
         note_posted(peer);
         request.moved_bytes += size;
         if (post == Post::pending) {
@@ -187,10 +190,13 @@ bool EngineState::advance_streams() {
     bool has_moved = false;
     PostedReceive* at = streaming_.first;
     streaming_ = {};
+    ++stream_round_;
     while (at != nullptr) {
         auto& request = static_cast<Request&>(*at);
         at = at->next;
-        has_moved = stream(request) || has_moved;
+        // Asking again for each of many messages would cost more than the copies.
+        const bool is_busy = peer_of(request.key.source).busy_round == stream_round_;
+        if (!is_busy) has_moved = stream(request) || has_moved;
         if (request.moved_bytes < request.message_bytes) {
             streaming_.push_back(request);
         } else if (request.pending_posts != 0) {

@@ -51,7 +51,7 @@ def main():
     arguments, chosen = parse_arguments()
     arguments.build = os.path.abspath(arguments.build)
     quick = arguments.what == "quick"
-    deadline = time.monotonic() + (270 if quick else 3600)
+    deadline = time.monotonic() + (225 if quick else 3600)
     with tempfile.TemporaryDirectory() as folder:
         libraries = find_libraries(arguments.build, folder)
         if arguments.list:

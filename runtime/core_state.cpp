@@ -9,6 +9,7 @@
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 #include "transports/loopback/loopback.hpp"
+#include "transports/shm/copy_table_places.hpp"
 #include "transports/shm/shm.hpp"
 
 #include <algorithm>
@@ -56,12 +57,25 @@ Status limit_eager(const Settings& settings, const Endpoint& endpoint) {
     );
 }
 
-Result<shm::CopyTable> find_copy_table(const Settings& settings) {
-    if (settings.copy_table_path.empty()) return shm::builtin_copy_table();
-    Result<shm::CopyTable> table = shm::read_copy_table(settings.copy_table_path);
-    if (table) return table;
-    const std::string reason = last_error_text();
-    return fail(Errc::argument, "DLRT_COPY_TABLE={}: {}", settings.copy_table_path, reason);
+/// Warns of damaged ones in one rank of the host: they all find the same.
+Result<shm::CopyTable> find_copy_table(const Settings& settings, std::uint32_t local_rank) {
+    shm::CopyTableChoice choice = shm::choose_copy_table(
+        shm::copy_table_places(settings.copy_table_path), shm::find_measured_host
+    );
+    if (!choice.table) {
+        const shm::PlaceReport& named = choice.places.front();
+        return fail(
+            Errc::argument, "DLRT_COPY_TABLE={}: {}; run dltune again on this host or unset it",
+            named.path, named.reason
+        );
+    }
+    for (const shm::PlaceReport& place : choice.places) {
+        if (place.state != shm::PlaceState::damaged || local_rank != 0) continue;
+        log(LogLevel::warning, "shm",
+            "copy table '{}' is passed over: {}; run dltune again or remove it", place.path,
+            place.reason);
+    }
+    return std::move(*choice.table);
 }
 
 }  // namespace
@@ -143,7 +157,7 @@ Status Core::State::open_engine() {
 Status Core::State::open_endpoints(Engine::Options& options) {
     HostSegment& segment = membership_->segment;
     const std::uint32_t local_size = segment.header().local_size;
-    Result<shm::CopyTable> table = find_copy_table(settings_);
+    Result<shm::CopyTable> table = find_copy_table(settings_, place().local_rank);
     if (!table) return table.error();
     options.endpoints.push_back(loopback::open_endpoint());
     if (local_size > 1) {

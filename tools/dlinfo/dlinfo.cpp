@@ -6,7 +6,7 @@
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 #include "tools/dlinfo/facts.hpp"
-#include "transports/shm/copy_table.hpp"
+#include "transports/shm/copy_table_places.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -65,32 +65,59 @@ void print_transports(const ordered_json& facts) {
     }
 }
 
-ordered_json find_copy_table(const dlrt::Settings& settings) {
-    const std::string& path = settings.copy_table_path;
-    dlrt::shm::CopyTable table = dlrt::shm::builtin_copy_table();
-    ordered_json facts = {
-        {"looked_for", "DLRT_COPY_TABLE"}, {"in_force", path.empty() ? "built in" : path}};
-    if (!path.empty()) {
-        auto read = dlrt::shm::read_copy_table(path);
-        if (!read) {
-            facts["error"] = dlrt::last_error_text();
-            return facts;
-        }
-        table = std::move(*read);
+const char* state_text(dlrt::shm::PlaceState state) {
+    switch (state) {
+        case dlrt::shm::PlaceState::none:
+            return "no such place";
+        case dlrt::shm::PlaceState::absent:
+            return "absent";
+        case dlrt::shm::PlaceState::in_force:
+            return "in force";
+        case dlrt::shm::PlaceState::foreign:
+        case dlrt::shm::PlaceState::damaged:
+            return "passed over";
+        case dlrt::shm::PlaceState::not_reached:
+            return "not reached";
     }
-    facts["table"] = ordered_json::parse(dlrt::shm::copy_table_text(table));
+    return "";
+}
+
+ordered_json find_copy_table(const dlrt::Settings& settings) {
+    const dlrt::shm::CopyTableChoice choice = dlrt::shm::choose_copy_table(
+        dlrt::shm::copy_table_places(settings.copy_table_path), dlrt::shm::find_measured_host
+    );
+    ordered_json places = ordered_json::array();
+    std::string in_force;
+    for (const dlrt::shm::PlaceReport& place : choice.places) {
+        ordered_json entry = {{"name", place.name}, {"path", place.path}};
+        entry["state"] = choice.table || place.reason.empty() ? state_text(place.state) : "refused";
+        entry["reason"] = place.reason;
+        places.push_back(std::move(entry));
+        if (place.state != dlrt::shm::PlaceState::in_force) continue;
+        in_force = place.path.empty() ? place.name : place.path;
+    }
+    ordered_json facts = {{"in_force", nullptr}, {"places", std::move(places)}};
+    if (!choice.table) return facts;
+    facts["in_force"] = in_force;
+    facts["table"] = ordered_json::parse(dlrt::shm::copy_table_text(*choice.table));
     return facts;
 }
 void print_copy_table(const ordered_json& facts) {
-    fmt::print(
-        "  in force: {}; looked for in {}\n", facts["in_force"].get<std::string>(),
-        facts["looked_for"].get<std::string>()
-    );
-    if (facts.contains("error")) {
-        fmt::print("  cannot be used: {}\n", facts["error"].get<std::string>());
+    for (const ordered_json& place : facts["places"]) {
+        const std::string reason = place["reason"].get<std::string>();
+        fmt::print(
+            "  {:<16} {:<13} {}{}\n", place["name"].get<std::string>(),
+            place["state"].get<std::string>(), place["path"].get<std::string>(),
+            reason.empty() ? "" : ": " + reason
+        );
+    }
+    if (facts["in_force"].is_null()) {
+        fmt::print("  none is in force: a job fails at init\n");
         return;
     }
-    fmt::print("{}\n", facts["table"].dump(2));
+    fmt::print(
+        "  in force: {}\n{}\n", facts["in_force"].get<std::string>(), facts["table"].dump(2)
+    );
 }
 
 ordered_json find_settings(const dlrt::Settings&) {

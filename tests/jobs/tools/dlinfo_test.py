@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """dlinfo says what is here, in words and as JSON, and refuses what it doesn't know.
 
-usage: dlinfo_test.py DLINFO DLTUNE_TABLE
+usage: dlinfo_test.py DLINFO OLD_TABLE (of before tables said where they were measured)
 """
 import json
 import os
+import pathlib
 import resource
 import subprocess
 import sys
+import tempfile
 
-DLINFO, TABLE = sys.argv[1:]
+from copy_tables import measured_here, write_table
+
+DLINFO, OLD_TABLE = sys.argv[1:]
 SECTIONS = ["cpus", "transports", "copy-table", "settings", "limits"]
 
 
@@ -19,7 +23,9 @@ def run(*words, low_descriptors=None, **variables):
             resource.setrlimit(resource.RLIMIT_NOFILE, (low_descriptors, low_descriptors))
 
     environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("DLRT_")}
+                   if not name.startswith(("DLRT_", "XDG_"))}
+    # A table of whoever runs the test is not to be found.
+    environment["HOME"] = "/nonexistent"
     return subprocess.run([DLINFO, *words], capture_output=True, text=True, timeout=30,
                           check=False, env={**environment, **variables}, preexec_fn=lower)
 
@@ -51,11 +57,57 @@ def check_origins():
     assert settings["DLRT_LOG"]["origin"] == "standard"
     attach = facts("transports", DLRT_CMA="0")["transports"][2]
     assert attach["is_used"] is False and attach["reason"] == "DLRT_CMA=0", attach
-    named = facts("copy-table", DLRT_COPY_TABLE=TABLE)["copy-table"]
-    assert named["in_force"] == TABLE
-    assert named["table"]["rows"][1]["size_bytes_min"] == 4096, named
-    damaged = facts("copy-table", DLRT_COPY_TABLE="/dev/null")["copy-table"]
-    assert "/dev/null" in damaged["error"], damaged
+
+
+def check_copy_table_places():
+    with tempfile.TemporaryDirectory() as folder:
+        user = pathlib.Path(folder, "dlrt/copy_table.json")
+        user.parent.mkdir()
+        named = write_table(folder + "/named.json", measured_here(), fragment_bytes=2048)
+
+        def look(**variables):
+            found = facts("copy-table", XDG_CONFIG_HOME=folder, **variables)["copy-table"]
+            return found, {place["name"]: place for place in found["places"]}
+
+        found, places = look()
+        assert list(places) == ["DLRT_COPY_TABLE", "user", "system", "built in"], places
+        assert [place["state"] for place in places.values()] == [
+            "no such place", "absent", "absent", "in force"], places
+        assert places["user"]["path"] == str(user), places
+        assert places["system"]["path"].endswith("/etc/dlrt/copy_table.json"), places
+        assert found["in_force"] == "built in"
+
+        write_table(user, measured_here(), fragment_bytes=4096)
+        found, places = look()
+        assert found["in_force"] == str(user) and places["user"]["state"] == "in force", found
+        assert places["built in"]["state"] == "not reached", places
+        assert found["table"]["rows"][0]["fragment_bytes"] == 4096, found
+        assert found["table"]["measured_on"] == measured_here(), found
+
+        found, places = look(DLRT_COPY_TABLE=named)
+        assert found["in_force"] == named and places["user"]["state"] == "not reached", found
+        assert found["table"]["rows"][0]["fragment_bytes"] == 2048, found
+
+        for text, reason in [(json.dumps({}), "field 'measured_on' is missing"),
+                             (pathlib.Path(OLD_TABLE).read_text(), "field 'measured_on' is missing"),
+                             ("{", "line 1: not JSON")]:
+            user.write_text(text)
+            found, places = look()
+            assert found["in_force"] == "built in", found
+            assert places["user"]["state"] == "passed over", places
+            assert places["user"]["reason"].startswith(reason), places
+            found, places = look(DLRT_COPY_TABLE=str(user))
+            assert found["in_force"] is None and "table" not in found, found
+            assert places["DLRT_COPY_TABLE"]["state"] == "refused", places
+            assert places["built in"]["state"] == "not reached", places
+        words = run("copy-table", XDG_CONFIG_HOME=folder).stdout
+        assert f"user             passed over   {user}: line 1: not JSON\n" in words, words
+        assert "  in force: built in\n" in words, words
+
+        write_table(user, {**measured_here(), "online_cpus": 100000}, fragment_bytes=4096)
+        found, places = look()
+        assert places["user"]["state"] == "passed over", places
+        assert places["user"]["reason"].startswith("measured on a host with 100000 cpus"), places
 
 
 def check_limits():
@@ -80,5 +132,6 @@ def check_refusals():
 
 check_facts()
 check_origins()
+check_copy_table_places()
 check_limits()
 check_refusals()

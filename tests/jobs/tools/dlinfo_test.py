@@ -88,8 +88,9 @@ def check_copy_table_places():
         assert found["in_force"] == named and places["user"]["state"] == "not reached", found
         assert found["table"]["rows"][0]["fragment_bytes"] == 2048, found
 
-        for text, reason in [(json.dumps({}), "field 'measured_on' is missing"),
-                             (pathlib.Path(OLD_TABLE).read_text(), "field 'measured_on' is missing"),
+        unmeasured = "field 'measured_on' is missing"
+        for text, reason in [("{}", unmeasured),
+                             (pathlib.Path(OLD_TABLE).read_text(), unmeasured),
                              ("{", "line 1: not JSON")]:
             user.write_text(text)
             found, places = look()

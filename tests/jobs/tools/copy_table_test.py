@@ -31,7 +31,7 @@ class CopyTableCase(LauncherCase):
         return self.run_job("-np", 2, *words, PROGRAM, "at_exit")
 
     def tune(self, *words):
-        return subprocess.run([DLTUNE, *words], capture_output=True, text=True, timeout=120,
+        return subprocess.run([DLTUNE, *words], capture_output=True, text=True, timeout=600,
                               check=False, env=self.environment, stdin=subprocess.DEVNULL)
 
 

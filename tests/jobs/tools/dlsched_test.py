@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dlsched from its command line. usage: dlsched_test.py DLSCHED"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+DLSCHED = sys.argv[1]
+
+
+def run(*words):
+    done = subprocess.run([DLSCHED, *words], capture_output=True, text=True, timeout=20,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Dlsched(unittest.TestCase):
+    def test_the_list_can_be_asked_for_one_collective(self):
+        status, out, _ = run("list", "bcast")
+        self.assertEqual(status, 0)
+        self.assertTrue(out)
+        self.assertTrue(all(line.startswith("bcast ") for line in out.splitlines()), out)
+        self.assertIn("binomial", out)
+        self.assertIn("allreduce", run("list")[1])
+
+    def test_the_steps_of_a_rank(self):
+        status, out, _ = run("print", "barrier", "dissemination", "-p", "2", "--rank", "1")
+        self.assertEqual(status, 0)
+        self.assertIn("rank 1 of 2", out)
+        self.assertIn("recv    signal from 0", out)
+        self.assertNotIn("rank 0 of 2", out)
+
+    def test_a_proof_says_what_was_proved(self):
+        status, out, _ = run("verify", "bcast", "binomial", "-p", "1:4")
+        # As many roots as ranks: 1 + 2 + 3 + 4.
+        self.assertEqual((status, out),
+                         (0, "bcast binomial: right on 1 to 4 ranks (10 operations proved)\n"))
+        self.assertEqual(run("verify", "allreduce", "-p", "5", "--in-place")[0], 0)
+
+    def test_drawings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for form, parse in (("svg", xml.dom.minidom.parseString), ("json", json.loads),
+                                ("dot", lambda text: text.startswith("digraph"))):
+                path = pathlib.Path(folder, "ring." + form)
+                self.assertEqual(run("draw", "allreduce", "ring", "-p", "4", "-o", path)[0], 0)
+                self.assertTrue(parse(path.read_text()))
+        out = run("draw", "bcast", "binomial", "--format", "dot")[1]
+        self.assertTrue(out.startswith("digraph"), out)
+
+    def test_a_drawing_that_cannot_be_written_is_an_error(self):
+        status, _, err = run("draw", "bcast", "binomial", "-o", "/no/such/x.svg")
+        self.assertEqual((status, err), (1, "dlsched: '/no/such/x.svg' cannot be written\n"))
+
+    def test_what_is_wrong_is_named_with_what_is_valid(self):
+        for words, part in (
+            (("list", "x"), "no collective 'x'; valid: barrier"),
+            (("draw", "allreduce"), "name one algorithm of allreduce; valid:"),
+            (("draw", "allreduce", "x"), "no algorithm 'x'; valid:"),
+            (("verify", "bcast", "-p", "0"), "'0' is no number of ranks; valid: 1 to"),
+            (("verify", "bcast", "-p", "4:2"), "'4:2' is no range"),
+            (("print", "bcast", "binomial", "-p", "1:2"), "not a range"),
+            (("print", "bcast", "binomial", "--root", "8"), "8 is no rank of 8"),
+            (("print", "barrier", "tree", "--root", "1"), "barrier has no root"),
+            (("print", "barrier", "tree", "--rank", "9"), "9 is no rank of 8"),
+            (("draw", "bcast", "binomial", "-o", "x.png"), "'png' is no form"),
+            (("print", "bcast", "--rnak", "1"), "--rnak"),
+            ((), "subcommand"),
+        ):
+            with self.subTest(words=words):
+                status, out, err = run(*words)
+                self.assertEqual((status, out), (2, ""))
+                self.assertIn(part, err)
+                self.assertEqual(err.count("\n"), 1, err)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

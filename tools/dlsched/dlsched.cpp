@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/// dlsched: what collective operations consist of. Lists the algorithms, prints the steps of a
+/// rank, proves all ranks together, draws them.
+#include "collectives/algorithms.hpp"
+#include "collectives/print.hpp"
+#include "collectives/verify.hpp"
+#include "tools/dlsched/picture.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace {
+
+using namespace dlrt;
+using coll::Algorithm;
+using coll::Schedule;
+
+constexpr std::int32_t size_max = 4096;
+
+struct Request {
+    std::string collective;
+    std::string algorithm;
+    std::string sizes = "8";
+    std::int32_t rank = -1;
+    std::int32_t root = 0;
+    bool is_in_place = false;
+    std::string file;
+    std::string format;
+};
+
+[[noreturn]] void refuse(const std::string& line) {
+    fmt::print(stderr, "dlsched: {}\n", line);
+    std::exit(2);
+}
+
+std::vector<const Algorithm*> algorithms_of(std::string_view collective) {
+    std::vector<const Algorithm*> found;
+    for (const Algorithm& algorithm : coll::algorithms()) {
+        if (collective == "all" || name_of(algorithm.collective) == collective) {
+            found.push_back(&algorithm);
+        }
+    }
+    if (!found.empty()) return found;
+    std::vector<std::string_view> known;
+    for (const Algorithm& algorithm : coll::algorithms()) {
+        const std::string_view name = name_of(algorithm.collective);
+        if (std::ranges::find(known, name) == known.end()) known.push_back(name);
+    }
+    refuse(fmt::format("there is no collective '{}'; valid: {}", collective, fmt::join(known, ", "))
+    );
+}
+
+std::vector<const Algorithm*> chosen_algorithms(const Request& request) {
+    const std::vector<const Algorithm*> candidates = algorithms_of(request.collective);
+    if (request.algorithm.empty() || request.algorithm == "all") return candidates;
+    std::vector<const Algorithm*> found;
+    std::vector<std::string_view> known;
+    for (const Algorithm* candidate : candidates) {
+        if (candidate->name == request.algorithm) found.push_back(candidate);
+        known.push_back(candidate->name);
+    }
+    if (!found.empty()) return found;
+    refuse(fmt::format(
+        "{} has no algorithm '{}'; valid: {}", request.collective, request.algorithm,
+        fmt::join(known, ", ")
+    ));
+}
+
+const Algorithm& one_algorithm(const Request& request) {
+    const std::vector<const Algorithm*> found = chosen_algorithms(request);
+    if (found.size() == 1) return *found.front();
+    std::vector<std::string_view> known;
+    for (const Algorithm* candidate : found) known.push_back(candidate->name);
+    refuse(fmt::format(
+        "name one algorithm of {}; valid: {}", request.collective, fmt::join(known, ", ")
+    ));
+}
+
+std::int32_t parse_size(std::string_view text) {
+    std::int32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > size_max) {
+        refuse(fmt::format("-p: '{}' is no number of ranks; valid: 1 to {}", text, size_max));
+    }
+    return value;
+}
+
+std::pair<std::int32_t, std::int32_t> parse_sizes(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string_view::npos) return {parse_size(text), parse_size(text)};
+    const std::int32_t from = parse_size(text.substr(0, colon));
+    const std::int32_t to = parse_size(text.substr(colon + 1));
+    if (from > to) refuse(fmt::format("-p: '{}' is no range; valid: 1:16", text));
+    return {from, to};
+}
+
+std::vector<Schedule> all_ranks(const Algorithm& algorithm, std::int32_t size, const Request& how) {
+    std::vector<Schedule> schedules;
+    for (std::int32_t rank = 0; rank < size; ++rank) {
+        const bool has_choice = !algorithm.has_root || rank == how.root;
+        const auto placement = how.is_in_place && has_choice ? coll::Placement::in_place
+                                                             : coll::Placement::separate;
+        schedules.push_back(algorithm.build({size, rank, how.root, placement}));
+    }
+    return schedules;
+}
+
+std::int32_t single_size(const Request& request, const Algorithm& algorithm) {
+    const auto [from, to] = parse_sizes(request.sizes);
+    if (from != to) refuse("-p: one number of ranks is wanted, not a range");
+    if (request.root < 0 || request.root >= from) {
+        refuse(fmt::format("--root: {} is no rank of {}", request.root, from));
+    }
+    if (request.root != 0 && !algorithm.has_root) {
+        refuse(fmt::format("--root: {} has no root", name_of(algorithm.collective)));
+    }
+    return from;
+}
+
+void list(const Request& request) {
+    for (const Algorithm* algorithm : algorithms_of(request.collective)) {
+        fmt::print(
+            "{:<15} {:<20} {}\n", name_of(algorithm->collective), algorithm->name,
+            algorithm->operand_order == coll::OperandOrder::any ? "reductions must commute" : ""
+        );
+    }
+}
+
+void print(const Request& request) {
+    const Algorithm& algorithm = one_algorithm(request);
+    const std::int32_t size = single_size(request, algorithm);
+    if (request.rank < -1 || request.rank >= size) {
+        refuse(fmt::format("--rank: {} is no rank of {}", request.rank, size));
+    }
+    for (const Schedule& schedule : all_ranks(algorithm, size, request)) {
+        if (request.rank >= 0 && schedule.shape.rank != request.rank) continue;
+        std::fputs(coll::print(schedule).c_str(), stdout);
+    }
+}
+
+/// Returns the exit status.
+int verify(const Request& request) {
+    const auto [from, to] = parse_sizes(request.sizes);
+    int status = 0;
+    for (const Algorithm* algorithm : chosen_algorithms(request)) {
+        std::size_t count = 0;
+        for (std::int32_t size = from; size <= to; ++size) {
+            const std::int32_t roots = algorithm->has_root ? size : 1;
+            for (std::int32_t root = 0; root < roots; ++root, ++count) {
+                Request how = request;
+                how.root = root;
+                const auto fault = coll::find_fault(all_ranks(*algorithm, size, how));
+                if (!fault) continue;
+                fmt::print(
+                    "{} {}: wrong on {} ranks, root {}: {}\n", name_of(algorithm->collective),
+                    algorithm->name, size, root, fault->text
+                );
+                status = 1;
+            }
+        }
+        if (status != 0) continue;
+        fmt::print(
+            "{} {}: right on {}{} ranks ({} operation{} proved)\n", name_of(algorithm->collective),
+            algorithm->name, from, from == to ? "" : fmt::format(" to {}", to), count,
+            count == 1 ? "" : "s"
+        );
+    }
+    return status;
+}
+
+std::string format_of(const Request& request) {
+    std::string format = request.format;
+    const std::size_t dot = request.file.rfind('.');
+    if (format.empty() && dot != std::string::npos) format = request.file.substr(dot + 1);
+    if (format.empty()) format = "svg";
+    if (format == "svg" || format == "dot" || format == "json") return format;
+    refuse(fmt::format("'{}' is no form of a drawing; valid: svg, dot, json", format));
+}
+
+int draw(const Request& request) {
+    const Algorithm& algorithm = one_algorithm(request);
+    const std::string format = format_of(request);
+    const std::vector<Schedule> schedules = all_ranks(
+        algorithm, single_size(request, algorithm), request
+    );
+    const sched::Timeline timeline = sched::simulate(schedules, {});
+    std::string text;
+    if (format == "svg") text = sched::svg_picture(schedules, timeline);
+    if (format == "dot") text = sched::dot_graph(schedules, timeline);
+    if (format == "json") text = sched::trace_events(schedules, timeline);
+    if (request.file.empty()) {
+        return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0;
+    }
+    std::ofstream file(request.file);
+    file << text << std::flush;
+    if (file) return 0;
+    fmt::print(stderr, "dlsched: '{}' cannot be written\n", request.file);
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("What collective operations consist of.", "dlsched");
+    app.require_subcommand(1);
+    Request request;
+
+    CLI::App* const listing = app.add_subcommand("list", "the algorithms");
+    CLI::App* const printing = app.add_subcommand("print", "the steps of each rank");
+    CLI::App* const proving = app.add_subcommand("verify", "proves all ranks and roots together");
+    CLI::App* const drawing = app.add_subcommand("draw", "a picture of all ranks over time");
+    listing->add_option("collective", request.collective, "such as allreduce (default: all)")
+        ->default_val("all");
+    for (CLI::App* command : {printing, proving, drawing}) {
+        command->add_option("collective", request.collective, "such as allreduce")->required();
+        command->add_option("algorithm", request.algorithm, "such as ring");
+        command
+            ->add_option(
+                "-p,--ranks", request.sizes,
+                command == proving ? "number of ranks, or a range such as 1:16" : "number of ranks"
+            )
+            ->default_val("8");
+        command->add_flag("--in-place", request.is_in_place, "input where the output comes");
+    }
+    for (CLI::App* command : {printing, drawing}) {
+        command->add_option("--root", request.root, "of those that have one")->default_val(0);
+    }
+    printing->add_option("--rank", request.rank, "only this one");
+    drawing->add_option("-o,--output", request.file, "default: standard output");
+    drawing->add_option("--format", request.format, "svg, dot or json (trace events)");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        fmt::print(stderr, "dlsched: {}; see dlsched --help\n", error.what());
+        return 2;
+    }
+    if (listing->parsed()) list(request);
+    if (printing->parsed()) print(request);
+    if (proving->parsed()) return verify(request);
+    return drawing->parsed() ? draw(request) : 0;
+}

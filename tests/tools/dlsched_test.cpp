@@ -51,6 +51,11 @@ TEST_CASE("timeline: a port sends one message after another, receivers pass on",
     CHECK(timeline.end == 4);
 }
 
+TEST_CASE("timeline: a port receives one message after another", "[dlsched]") {
+    const Schedules gather = operation(coll::Collective::gather, "linear", 3);
+    CHECK(messages_of(simulate(gather, {})) == Messages{{1, 0, 0, 2}, {2, 0, 2, 4}});
+}
+
 TEST_CASE("timeline: the core reduces what has come before it is sent on", "[dlsched]") {
     const Schedules ring = operation(coll::Collective::allreduce, "ring", 2);
     const Timeline timeline = simulate(ring, {});

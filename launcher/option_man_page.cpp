@@ -72,7 +72,7 @@ constexpr std::string_view after_options =
     "\\fBMASTER_PORT\\fR.\n"
     "All other variables are passed on, but for those of other launchers and of the caller\\(aqs\n"
     "session and host: \\fBSSH_*\\fR, \\fBDISPLAY\\fR, \\fBHOSTNAME\\fR, \\fBTMPDIR\\fR,\n"
-    "\\fBXDG_*\\fR, \\fBDBUS_*\\fR.\n"
+    "\\fBXDG_*\\fR except \\fBXDG_*_HOME\\fR, \\fBDBUS_*\\fR.\n"
     ".PP\n"
     "\\fBDLRT_HOSTFILE\\fR names the hostfile if neither \\fB\\-\\-host\\fR nor "
     "\\fB\\-\\-hostfile\\fR\n"

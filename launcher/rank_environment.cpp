@@ -33,6 +33,8 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
 }
 
 bool is_foreign(std::string_view name) {
+    // Folders of the user, as HOME is: XDG_CONFIG_HOME and its like.
+    if (name.starts_with("XDG_") && name.ends_with("_HOME")) return false;
     return std::ranges::any_of(foreign_prefixes, [&](std::string_view prefix) {
         return name.starts_with(prefix);
     });

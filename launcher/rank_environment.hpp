@@ -19,8 +19,8 @@ namespace dlrt::launcher {
 /// The caller's variables that a block's ranks get, after the edits, in order.
 ///
 /// The usual base leaves out what belongs to the caller's session and host (SSH_*, DISPLAY,
-/// HOSTNAME, PWD, TMPDIR, XDG_*, DBUS_*), to other launchers, to a surrounding job (ours, and
-/// torch's when the caller is a rank itself) and to dlrun alone (DLRT_HOSTFILE).
+/// HOSTNAME, PWD, TMPDIR, XDG_* but XDG_*_HOME, DBUS_*), to other launchers, to a surrounding job
+/// (ours, and torch's when the caller is a rank itself) and to dlrun alone (DLRT_HOSTFILE).
 [[nodiscard]] std::vector<std::string> program_environment(
     std::span<const std::string> caller, EnvironmentBase base,
     std::span<const EnvironmentEdit> edits

@@ -22,10 +22,8 @@ constexpr const char* usage =
     "Measures large messages between processes of this host and writes the copy table as JSON to\n"
     "FILE, to the user's place with --save, or else to standard output. Takes some seconds; use\n"
     "it on a quiet host. A job uses the first of: the table that DLRT_COPY_TABLE names,\n"
-    "$XDG_CONFIG_HOME/dlrt/copy_table.json (~/.config where unset; dlrun passes XDG_CONFIG_HOME "
-    "on\n"
-    "with -x XDG_CONFIG_HOME only), the system's, the built-in one. dlinfo copy-table shows "
-    "them.\n";
+    "$XDG_CONFIG_HOME/dlrt/copy_table.json (~/.config where unset), the system's, the built-in\n"
+    "one. dlinfo copy-table shows them.\n";
 constexpr std::string_view option_names[] = {"--help", "--save"};
 
 struct Arguments {

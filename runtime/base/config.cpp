@@ -142,7 +142,7 @@ constexpr std::array<Setting, 8> settings_by_name = {{
     {{"DLRT_CMA", "boolean", "1", "0 or 1",
       "Let ranks of a host read each other's memory (cross-memory attach) where the system can."},
      [](std::string_view text, Settings& out) { return take_bool(text, out.allow_cross_memory); }},
-    {{"DLRT_COPY_TABLE", "path", "built in", "a file that dltune wrote",
+    {{"DLRT_COPY_TABLE", "path", "user's, system's, built in", "a file that dltune wrote",
       "The table that says which large messages between ranks of a host go which way."},
      [](std::string_view text, Settings& out) {
          out.copy_table_path = text;

@@ -41,10 +41,10 @@ TEST_CASE("rank environment: the identity of other jobs is not passed on", "[lau
 }
 
 TEST_CASE("rank environment: what belongs to the caller's session and host stays", "[launcher]") {
-    const Words caller = {"DISPLAY=:0",         "HOSTNAME=h", "PWD=/x",     "TMPDIR=/t",
-                          "XDG_RUNTIME_DIR=/r", "DBUS_X=1",   "HOME=/root", "LANG=C",
-                          "DISPLAY_NAME=1"};
-    CHECK(usual(caller) == Words{"HOME=/root", "LANG=C", "DISPLAY_NAME=1"});
+    const Words caller = {
+        "DISPLAY=:0",         "HOSTNAME=h", "PWD=/x",     "TMPDIR=/t", "XDG_RUNTIME_DIR=/r",
+        "XDG_CONFIG_HOME=/c", "DBUS_X=1",   "HOME=/root", "LANG=C",    "DISPLAY_NAME=1"};
+    CHECK(usual(caller) == Words{"XDG_CONFIG_HOME=/c", "HOME=/root", "LANG=C", "DISPLAY_NAME=1"});
     CHECK(usual(caller, {{Kind::forward, "TMPDIR", ""}}).back() == "TMPDIR=/t");
 }
 

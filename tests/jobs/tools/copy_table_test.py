@@ -57,13 +57,14 @@ class Found(CopyTableCase):
 
     def test_a_damaged_table_of_the_user_is_one_warning_and_the_job_runs(self):
         self.user.write_text('{"rows": [')
-        job = self.run_ranks("-x", "XDG_CONFIG_HOME")
+        job = self.run_ranks()
         self.assertEqual(job.returncode, 0, job.err)
         self.assertEqual(job.err.count("\n"), 1, job.err)
         self.assertIn(f"shm: copy table '{self.user}' is passed over: line 1: not JSON; "
                       "run dltune again or remove it\n", job.err)
 
     def test_the_folder_below_home_is_looked_at_without_being_named(self):
+        del self.environment["XDG_CONFIG_HOME"]
         path = pathlib.Path(self.folder, "home/.config/dlrt/copy_table.json")
         path.parent.mkdir(parents=True)
         path.write_text("")
@@ -74,17 +75,17 @@ class Found(CopyTableCase):
 
     def test_good_foreign_and_absent_tables_are_silent(self):
         write_table(self.user, measured_here(), 4096)
-        job = self.run_ranks("-x", "XDG_CONFIG_HOME")
+        job = self.run_ranks()
         self.assertEqual((job.returncode, job.err), (0, ""))
         self.environment["DLRT_COPY_TABLE"] = str(self.user)
         job = self.run_ranks()
         self.assertEqual((job.returncode, job.err), (0, ""))
         del self.environment["DLRT_COPY_TABLE"]
         write_table(self.user, {**measured_here(), "cpu_model": "Another"}, 4096)
-        job = self.run_ranks("-x", "XDG_CONFIG_HOME")
+        job = self.run_ranks()
         self.assertEqual((job.returncode, job.err), (0, ""))
         self.user.unlink()
-        job = self.run_ranks("-x", "XDG_CONFIG_HOME")
+        job = self.run_ranks()
         self.assertEqual((job.returncode, job.err), (0, ""))
 
     def test_dltune_refuses_before_it_measures(self):

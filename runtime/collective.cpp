@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective.hpp"
 
-#include "collectives/selection.hpp"
+#include "collectives/algorithm_rules.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/collective_buffer.hpp"
+#include "runtime/core.hpp"
 
 #include <algorithm>
 
@@ -48,12 +50,42 @@ coll::ChunkSizes chunk_sizes(const Piece& piece, const coll::Schedule& schedule)
     return coll::ChunkSizes::split(piece.bytes, unit, schedule.chunk_count);
 }
 
+std::string_view words_for(coll::Choice::Reason reason) {
+    switch (reason) {
+        case coll::Choice::Reason::rule:
+            return "DLRT_ALGO names it";
+        case coll::Choice::Reason::table:
+            return "the usual one for this size";
+        case coll::Choice::Reason::exclusion:
+            return "DLRT_ALGO excludes the usual one";
+    }
+    return "";
+}
+
+const coll::Algorithm& choose(Communicator& comm, const coll::Operation& operation) {
+    // Communicators of tests have no core, and so no user.
+    const Core* const core = Core::get();
+    if (core == nullptr) return coll::choose_algorithm(operation);
+    const CollectiveSettings& settings = core->collective_settings();
+    const coll::Choice choice = coll::choose_algorithm(operation, settings.rules);
+    const bool is_told = settings.is_explaining && comm.rank() == 0 &&
+                         comm.collective_state().is_news(*choice.algorithm, operation.total_bytes);
+    if (is_told) {
+        write_log_line(
+            "explain", fmt::format(
+                           "{} of {} bytes on {} ranks: {}, {}",
+                           coll::name_of(operation.collective), operation.total_bytes,
+                           operation.size, choice.algorithm->name, words_for(choice.reason)
+                       )
+        );
+    }
+    return *choice.algorithm;
+}
+
 Status run(Communicator& comm, const Piece& piece) {
     const auto size = static_cast<std::uint64_t>(comm.size());
     const std::uint64_t total_bytes = piece.bytes * (has_blocks(piece.collective) ? size : 1);
-    const coll::Algorithm& algorithm = coll::choose_algorithm(
-        {piece.collective, comm.size(), total_bytes}
-    );
+    const coll::Algorithm& algorithm = choose(comm, {piece.collective, comm.size(), total_bytes});
     CollectiveState& state = comm.collective_state();
     const coll::Schedule& schedule = state.schedule(
         algorithm, {comm.size(), comm.rank(), piece.root, piece.placement}

@@ -2,6 +2,7 @@
 #include "runtime/collective_state.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace dlrt {
@@ -31,6 +32,13 @@ const coll::Schedule& CollectiveState::schedule(
     Known& victim = schedules_[next_victim_++ % schedule_count_max];
     victim = std::move(made);
     return victim.schedule;
+}
+
+bool CollectiveState::is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes) {
+    const Told now{&algorithm, static_cast<int>(std::bit_width(size_bytes))};
+    if (std::ranges::find(told_, now) != told_.end()) return false;
+    told_.push_back(now);
+    return true;
 }
 
 std::byte* Arena::at_least(std::uint64_t size_bytes) {

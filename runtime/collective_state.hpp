@@ -41,8 +41,15 @@ class CollectiveState {
     [[nodiscard]] Arena& scratch() { return scratch_; }  ///< What schedules ask for.
     [[nodiscard]] Arena& staging() { return staging_; }  ///< Data that can't travel as it lies.
     [[nodiscard]] ScheduleRunner& runner() { return runner_; }
+    /// Whether this algorithm was not told of yet for a size of so many bits.
+    [[nodiscard]] bool is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes);
 
   private:
+    struct Told {
+        const coll::Algorithm* algorithm = nullptr;
+        int size_bits = 0;
+        friend bool operator==(const Told&, const Told&) = default;
+    };
     struct Known {
         const coll::Algorithm* algorithm = nullptr;
         coll::Schedule schedule;
@@ -50,6 +57,7 @@ class CollectiveState {
 
     std::vector<Known> schedules_;
     std::size_t next_victim_ = 0;
+    std::vector<Told> told_;
     Arena scratch_;
     Arena staging_;
     ScheduleRunner runner_;

@@ -152,6 +152,10 @@ const Settings& Core::settings() const {
     return state_->settings();
 }
 
+const CollectiveSettings& Core::collective_settings() const {
+    return state_->collective_settings();
+}
+
 const CommunicatorRef& Core::world() const {
     return state_->world();
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/base/export.hpp"
+#include "runtime/collective_settings.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/flight_recorder.hpp"
 #include "runtime/wireup_source.hpp"
@@ -42,6 +43,7 @@ class DLRT_CORE Core {
     [[nodiscard]] ThreadLevel thread_level() const;
     [[nodiscard]] const JobMap& job_map() const;
     [[nodiscard]] const Settings& settings() const;
+    [[nodiscard]] const CollectiveSettings& collective_settings() const;
     [[nodiscard]] const CommunicatorRef& world() const;
     [[nodiscard]] const CommunicatorRef& self() const;
     /// A context pair (see communicator.hpp) that this process has never used before. Any thread.

@@ -88,8 +88,12 @@ Result<std::unique_ptr<Core::State>> Core::State::open(
     other_names.emplace_back("DLRT_HOSTFILE");
     Result<Settings> settings = read_settings(environ, other_names);
     if (!settings) return settings.error();
+    Result<CollectiveSettings> collective_settings = dlrt::collective_settings(*settings);
+    if (!collective_settings) return collective_settings.error();
     set_log_level(settings->log_level);
-    std::unique_ptr<State> state(new State(std::move(*settings), required));
+    std::unique_ptr<State> state(
+        new State(std::move(*settings), std::move(*collective_settings), required)
+    );
     if (Status status = state->join(std::move(store)); !status.ok()) return status;
     if (Status status = state->open_engine(); !status.ok()) {
         // We were in, and others may count on us.

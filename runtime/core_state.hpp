@@ -42,6 +42,9 @@ class Core::State {
     [[nodiscard]] ThreadLevel thread_level() const { return thread_level_; }
     [[nodiscard]] const JobMap& job_map() const { return membership_->map; }
     [[nodiscard]] const Settings& settings() const { return settings_; }
+    [[nodiscard]] const CollectiveSettings& collective_settings() const {
+        return collective_settings_;
+    }
     [[nodiscard]] const CommunicatorRef& world() const { return world_; }
     [[nodiscard]] const CommunicatorRef& self() const { return self_; }
     /// generation (12 bits) | leader's rank (20) | its running number (32). The generation keeps
@@ -52,8 +55,10 @@ class Core::State {
     }
 
   private:
-    State(Settings settings, ThreadLevel level)
-        : settings_(std::move(settings)), thread_level_(level) {}
+    State(Settings settings, CollectiveSettings collective_settings, ThreadLevel level)
+        : settings_(std::move(settings)),
+          collective_settings_(std::move(collective_settings)),
+          thread_level_(level) {}
     Status join(std::optional<KeyValueStore> store);
     Status open_engine();
     Status open_endpoints(Engine::Options& options);
@@ -67,6 +72,7 @@ class Core::State {
     [[nodiscard]] LifeCell& life() const { return membership_->segment.life(place().local_rank); }
 
     Settings settings_;
+    CollectiveSettings collective_settings_;
     ThreadLevel thread_level_;
     std::unique_ptr<WireupSource> source_;
     std::optional<Membership> membership_;

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/nearest_name.hpp"
+#include "runtime/base/size_range.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,22 +35,6 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     return value;
 }
 
-/// A number with an optional k, m or g (powers of 1024).
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-    unsigned shift = 0;
-    if (!text.empty()) {
-        const std::size_t unit = std::string_view("kmgKMG").find(text.back());
-        if (unit != std::string_view::npos) {
-            shift = 10 * (static_cast<unsigned>(unit % 3) + 1);
-            text.remove_suffix(1);
-        }
-    }
-    const auto value = parse_number(text);
-    if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift))
-        return std::nullopt;
-    return *value << shift;
-}
-
 template<std::size_t N>
 std::optional<std::size_t> find_name(
     const std::array<std::string_view, N>& names, std::string_view text
@@ -57,20 +42,6 @@ std::optional<std::size_t> find_name(
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end()) return std::nullopt;
     return static_cast<std::size_t>(found - names.begin());
-}
-
-/// "from-end", either side may be missing.
-bool parse_range(std::string_view text, ProtocolRule& rule) {
-    const std::size_t dash = text.find('-');
-    if (dash == std::string_view::npos || text == "-") return false;
-    const std::string_view from = text.substr(0, dash);
-    const std::string_view end = text.substr(dash + 1);
-    const auto min = from.empty() ? std::optional<std::uint64_t>(0) : parse_size(from);
-    const auto stop = end.empty() ? std::optional(rule.size_bytes_end) : parse_size(end);
-    if (!min || !stop || *min >= *stop) return false;
-    rule.size_bytes_min = *min;
-    rule.size_bytes_end = *stop;
-    return true;
 }
 
 /// Why a value can't be; empty when it was taken.
@@ -88,9 +59,11 @@ Complaint parse_protocol_rule(std::string_view item, ProtocolRule& rule) {
         return fmt::format("'{}' is no protocol, did you mean {}?", name, near);
     }
     rule.protocol = static_cast<Protocol>(*index);
-    if (at != std::string_view::npos && !parse_range(item.substr(at + 1), rule)) {
-        return fmt::format("'{}' is no range of sizes", item.substr(at + 1));
-    }
+    if (at == std::string_view::npos) return {};
+    const auto range = parse_size_range(item.substr(at + 1));
+    if (!range) return fmt::format("'{}' is no range of sizes", item.substr(at + 1));
+    rule.size_bytes_min = range->begin_bytes;
+    rule.size_bytes_end = range->end_bytes;
     return {};
 }
 
@@ -135,7 +108,16 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 8> settings_by_name = {{
+constexpr std::array<Setting, 10> settings_by_name = {{
+    {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
+      "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
+      "END "
+      "(k, m, g: powers of 1024), this one, or with ^ not that one. The first item that covers a "
+      "size and keeps to the order of operands counts. dlsched list has the names."},
+     [](std::string_view text, Settings& out) {
+         out.algorithm_rules = text;
+         return text.empty() ? Complaint("empty") : Complaint();
+     }},
     {{"DLRT_CHECK", "boolean", "0", "0 or 1",
       "Report at finalize what was sent and never received and which handles were never freed."},
      [](std::string_view text, Settings& out) { return take_bool(text, out.is_checking); }},
@@ -153,6 +135,9 @@ constexpr std::array<Setting, 8> settings_by_name = {{
      [](std::string_view text, Settings& out) {
          return take_number(parse_size(text), {0, eager_bytes_max}, out.eager_bytes);
      }},
+    {{"DLRT_EXPLAIN", "boolean", "0", "0 or 1",
+      "Rank 0 of each communicator says which algorithm a collective uses, and why."},
+     [](std::string_view text, Settings& out) { return take_bool(text, out.is_explaining); }},
     {{"DLRT_JOIN_TIMEOUT_S", "seconds", "300", "1 to 86400",
       "How long init waits for the launcher and, without a daemon, for the other ranks."},
      [](std::string_view text, Settings& out) {

@@ -41,6 +41,8 @@ struct ProtocolRule {
 );
 
 struct Settings {
+    std::string algorithm_rules;               ///< DLRT_ALGO, not yet parsed; empty: none
+    bool is_explaining = false;                ///< DLRT_EXPLAIN
     bool allow_cross_memory = true;            ///< DLRT_CMA
     bool is_checking = false;                  ///< DLRT_CHECK
     std::string copy_table_path;               ///< DLRT_COPY_TABLE; empty: the built-in table

@@ -44,7 +44,8 @@ TEST_CASE("config: nothing set gives the standard values", "[base]") {
 TEST_CASE("config: every setting reaches its field", "[base]") {
     const auto settings = read(
         {"DLRT_CMA=0", "DLRT_CHECK=yes", "DLRT_EAGER_BYTES=4k", "DLRT_SPIN_US=25", "DLRT_LOG=debug",
-         "DLRT_COPY_TABLE=table.txt", "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read"}
+         "DLRT_COPY_TABLE=table.txt", "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read",
+         "DLRT_ALGO=allreduce:ring", "DLRT_EXPLAIN=1"}
     );
     REQUIRE(settings.has_value());
     CHECK_FALSE(settings->allow_cross_memory);
@@ -55,6 +56,8 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
     CHECK(settings->copy_table_path == "table.txt");
     CHECK(settings->join_timeout_s == 9);
     CHECK(settings->protocol_rules.size() == 1);
+    CHECK(settings->algorithm_rules == "allreduce:ring");
+    CHECK(settings->is_explaining);
 }
 
 TEST_CASE("config: bad values are refused by name, with what is valid", "[base]") {

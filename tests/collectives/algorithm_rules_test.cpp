@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// DLRT_ALGO: what is understood, what is refused with which words, and what rules decide.
+#include "collectives/algorithm_rules.hpp"
+
+#include "runtime/base/error_text.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace dlrt::coll {
+namespace {
+
+std::vector<AlgorithmRule> parsed(std::string_view text) {
+    auto rules = parse_algorithm_rules(text);
+    INFO(text << ": " << last_error_text());
+    REQUIRE(rules.has_value());
+    return std::move(*rules);
+}
+
+std::string complaint(std::string_view text) {
+    INFO(text);
+    REQUIRE(!parse_algorithm_rules(text).has_value());
+    return last_error_text();
+}
+
+std::string_view chosen(
+    std::string_view text, std::uint64_t size_bytes, OperandOrder order = OperandOrder::any
+) {
+    const auto rules = parsed(text);
+    const Operation operation{Collective::allreduce, 64, size_bytes, order};
+    return choose_algorithm(operation, rules).algorithm->name;
+}
+
+constexpr std::uint64_t kib = 1024;
+
+}  // namespace
+
+TEST_CASE("algorithm rules: items name an algorithm, a range, or what not to use", "[coll]") {
+    const auto rules = parsed("allreduce:ring@64k-1m,^recursive_doubling@2m-;bcast:binomial");
+    REQUIRE(rules.size() == 3);
+    CHECK(rules[0].algorithm == find_algorithm(Collective::allreduce, "ring"));
+    CHECK(rules[0].sizes == SizeRange{64 * kib, kib * kib});
+    CHECK(!rules[0].is_excluded);
+    CHECK(rules[1].algorithm == find_algorithm(Collective::allreduce, "recursive_doubling"));
+    CHECK(rules[1].sizes.begin_bytes == 2 * kib * kib);
+    CHECK(rules[1].is_excluded);
+    CHECK(rules[2].algorithm == find_algorithm(Collective::bcast, "binomial"));
+    CHECK(rules[2].sizes == SizeRange{});
+}
+
+TEST_CASE("algorithm rules: what is wrong is named with what is valid", "[coll]") {
+    CHECK(complaint("alreduce:ring").starts_with("there is no collective 'alreduce'; valid: barr"));
+    CHECK(complaint("").starts_with("there is no collective ''"));
+    CHECK(complaint("allreduce:ring;").starts_with("there is no collective ''"));
+    CHECK(complaint("allreduce") == "'allreduce' names no algorithm; valid: allreduce:NAME");
+    CHECK(complaint("bcast:ring").starts_with("bcast has no algorithm 'ring'; valid: "));
+    CHECK(complaint("bcast:ring").find("binomial") != std::string::npos);
+    CHECK(complaint("allreduce:ring,").starts_with("allreduce has no algorithm ''"));
+    CHECK(complaint("allreduce:^^ring").starts_with("allreduce has no algorithm '^ring'"));
+    for (const std::string_view range :
+         {"", "-", "1m-64k", "4k-4k", "x-", "1-99999999999999999999"}) {
+        CHECK(
+            complaint(fmt::format("allreduce:ring@{}", range)) ==
+            fmt::format("'{}' is no range of sizes; valid: 64k-1m", range)
+        );
+    }
+}
+
+TEST_CASE("algorithm rules: exclusions must leave one at every size", "[coll]") {
+    std::string all = "allreduce:";
+    std::string all_that_keep_order = "allreduce:";
+    for (const Algorithm& algorithm : algorithms()) {
+        if (algorithm.collective != Collective::allreduce) continue;
+        all += fmt::format("^{}@1k-,", algorithm.name);
+        if (algorithm.operand_order == OperandOrder::any) continue;
+        all_that_keep_order += fmt::format("^{},", algorithm.name);
+    }
+    all.pop_back();
+    all_that_keep_order.pop_back();
+    CHECK(complaint(all) == "every algorithm of allreduce is excluded for 1024 bytes");
+    // A reduction that doesn't commute has only those.
+    const Operation operation{Collective::allreduce, 64, 8, OperandOrder::by_rank};
+    const Choice choice = choose_algorithm(operation, parsed(all_that_keep_order));
+    CHECK(choice.algorithm->operand_order == OperandOrder::by_rank);
+    CHECK(chosen(all_that_keep_order, 8) == "ring");
+}
+
+TEST_CASE("algorithm rules: the first that covers the size and keeps the order decides", "[coll]") {
+    CHECK(chosen("allreduce:ring@-64k", 8) == "ring");
+    CHECK(chosen("allreduce:ring@-64k", 64 * kib - 1) == "ring");
+    const std::string_view usual = choose_algorithm({Collective::allreduce, 64, 64 * kib}).name;
+    CHECK(chosen("allreduce:ring@-64k", 64 * kib) == usual);
+    CHECK(chosen("bcast:binomial", 64 * kib) == usual);
+    CHECK(chosen("allreduce:recursive_doubling@-1k,ring", 8) == "recursive_doubling");
+    CHECK(chosen("allreduce:recursive_doubling@-1k,ring", kib) == "ring");
+    // The ring combines in an order of its own.
+    CHECK(chosen("allreduce:ring", 8, OperandOrder::by_rank) != "ring");
+}
+
+TEST_CASE("algorithm rules: an excluded choice makes way for the first that is not", "[coll]") {
+    const Operation operation{Collective::allreduce, 64, 8};
+    const std::string usual(choose_algorithm(operation).name);
+    const auto rules = parsed("allreduce:^" + usual + "@-1k");
+    const Choice choice = choose_algorithm(operation, rules);
+    CHECK(choice.algorithm->name != usual);
+    CHECK(choice.reason == Choice::Reason::exclusion);
+    const Operation larger{Collective::allreduce, 64, kib};
+    CHECK(choose_algorithm(larger, rules).reason == Choice::Reason::table);
+    CHECK(choose_algorithm(operation, parsed("allreduce:ring")).reason == Choice::Reason::rule);
+    CHECK(choose_algorithm(operation, {}).reason == Choice::Reason::table);
+}
+
+}  // namespace dlrt::coll

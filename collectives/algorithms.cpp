@@ -21,6 +21,17 @@ constexpr Algorithm table[] = {
     {Collective::scatter, "linear", by_rank, true, scatter_linear},
     {Collective::allgather, "ring", by_rank, false, allgather_ring},
     {Collective::allgather, "bruck", by_rank, false, allgather_bruck},
+    {Collective::reduce_scatter, "ring", any, false, reduce_scatter_ring},
+    {Collective::reduce_scatter, "recursive_halving", any, false, reduce_scatter_recursive_halving},
+    {Collective::reduce_scatter, "pairwise", by_rank, false, reduce_scatter_pairwise},
+    {Collective::reduce_scatter, "circulant", any, false, reduce_scatter_circulant},
+    {Collective::alltoall, "linear", by_rank, false, alltoall_linear},
+    {Collective::alltoall, "pairwise", by_rank, false, alltoall_pairwise},
+    {Collective::alltoall, "bruck", by_rank, false, alltoall_bruck},
+    {Collective::scan, "linear", by_rank, false, scan_linear},
+    {Collective::scan, "recursive_doubling", by_rank, false, scan_recursive_doubling},
+    {Collective::exscan, "linear", by_rank, false, exscan_linear},
+    {Collective::exscan, "recursive_doubling", by_rank, false, exscan_recursive_doubling},
 };
 
 }  // namespace

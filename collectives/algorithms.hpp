@@ -3,7 +3,7 @@
 /// them.
 ///
 /// Pure functions of the shape; O(steps of the rank). Costs are in the usual terms: p ranks, L =
-/// ceil(log2 p), n bytes of the vector (gather, scatter, allgather: of all blocks), alpha seconds
+/// ceil(log2 p), n bytes of the vector (of blocks: of p of them), alpha seconds
 /// per message, beta per byte, gamma per byte reduced. tests/collectives proves each for every p
 /// and root.
 #pragma once
@@ -27,6 +27,17 @@ namespace dlrt::coll {
 [[nodiscard]] Schedule scatter_linear(const Shape& shape);
 [[nodiscard]] Schedule allgather_ring(const Shape& shape);
 [[nodiscard]] Schedule allgather_bruck(const Shape& shape);
+[[nodiscard]] Schedule reduce_scatter_ring(const Shape& shape);
+[[nodiscard]] Schedule reduce_scatter_recursive_halving(const Shape& shape);
+[[nodiscard]] Schedule reduce_scatter_pairwise(const Shape& shape);
+[[nodiscard]] Schedule reduce_scatter_circulant(const Shape& shape);
+[[nodiscard]] Schedule alltoall_linear(const Shape& shape);
+[[nodiscard]] Schedule alltoall_pairwise(const Shape& shape);
+[[nodiscard]] Schedule alltoall_bruck(const Shape& shape);
+[[nodiscard]] Schedule scan_linear(const Shape& shape);
+[[nodiscard]] Schedule scan_recursive_doubling(const Shape& shape);
+[[nodiscard]] Schedule exscan_linear(const Shape& shape);
+[[nodiscard]] Schedule exscan_recursive_doubling(const Shape& shape);
 
 struct Algorithm {
     Collective collective = Collective::barrier;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The seven collectives, one case each.
+/// The collectives, one case each.
 #include "collectives/contract.hpp"
 
 namespace dlrt::coll {
@@ -10,6 +10,9 @@ Content of_rank(std::int32_t rank, std::uint32_t chunk) {
 }
 Content of_all(std::uint32_t chunk) {
     return {Content::Kind::of_all, -1, chunk};
+}
+Content of_prefix(std::int32_t last_rank, std::uint32_t chunk) {
+    return {Content::Kind::of_prefix, last_rank, chunk};
 }
 
 struct View {
@@ -32,6 +35,10 @@ std::uint32_t input_chunks(Collective collective, const View& view) {
         case Collective::reduce:
             return view.is_root && view.is_in_place ? 0 : view.chunks;
         case Collective::allreduce:
+        case Collective::reduce_scatter:
+        case Collective::alltoall:
+        case Collective::scan:
+        case Collective::exscan:
             return view.is_in_place ? 0 : view.chunks;
         case Collective::gather:
             return view.is_root && view.is_in_place ? 0 : 1;
@@ -50,12 +57,19 @@ std::uint32_t output_chunks(Collective collective, const View& view) {
         case Collective::bcast:
         case Collective::allreduce:
         case Collective::allgather:
+        case Collective::alltoall:
+        case Collective::scan:
             return view.chunks;
         case Collective::reduce:
         case Collective::gather:
             return view.is_root ? view.chunks : 0;
         case Collective::scatter:
             return view.is_root && view.is_in_place ? 0 : 1;
+        case Collective::reduce_scatter:
+            return view.is_in_place ? view.chunks : 1;
+        case Collective::exscan:
+            // Nothing is before rank 0: its output means nothing and need not even be there.
+            return view.rank == 0 && !view.is_in_place ? 0 : view.chunks;
     }
     return 0;
 }
@@ -92,6 +106,10 @@ Content content_before(const Schedule& schedule, const Place& place) {
             return view.is_root ? of_rank(view.rank, place.chunk) : Content{};
         case Collective::reduce:
         case Collective::allreduce:
+        case Collective::reduce_scatter:
+        case Collective::alltoall:
+        case Collective::scan:
+        case Collective::exscan:
             return is_input || view.is_in_place ? of_rank(view.rank, place.chunk) : Content{};
         case Collective::gather:
         case Collective::allgather:
@@ -122,6 +140,17 @@ Content content_after(const Schedule& schedule, const Place& place) {
             return of_rank(static_cast<std::int32_t>(place.chunk), 0);
         case Collective::scatter:
             return of_rank(view.root, static_cast<std::uint32_t>(view.rank));
+        case Collective::reduce_scatter:
+            return place.chunk == 0 ? of_all(static_cast<std::uint32_t>(view.rank)) : Content{};
+        case Collective::alltoall:
+            return of_rank(
+                static_cast<std::int32_t>(place.chunk), static_cast<std::uint32_t>(view.rank)
+            );
+        case Collective::scan:
+            return of_prefix(view.rank, place.chunk);
+        case Collective::exscan:
+            // In place, the buffer of rank 0 is left as it was.
+            return view.rank == 0 ? of_rank(0, place.chunk) : of_prefix(view.rank - 1, place.chunk);
     }
     return {};
 }

@@ -14,6 +14,7 @@ struct Content {
         unspecified,  ///< Before: nothing that may be used. After: anything.
         of_rank,      ///< The chunk that `rank` contributed.
         of_all,       ///< The reduction of the chunk over all ranks, each counted once.
+        of_prefix,    ///< The same over ranks 0 .. `rank`, in their order.
     };
     Kind kind = Kind::unspecified;
     std::int32_t rank = -1;

@@ -31,6 +31,10 @@ class Expressions {
     [[nodiscard]] bool contains_all(ExpressionId id) const {
         return nodes_[id].contributor_count == size_;
     }
+    /// Whether its contributors are ranks 0 .. last_rank, and no others.
+    [[nodiscard]] bool contains_prefix(ExpressionId id, std::int32_t last_rank) const {
+        return nodes_[id].highest == last_rank && nodes_[id].contributor_count == last_rank + 1;
+    }
     /// Whether every operation in it has all ranks of its left side below those of its right side.
     [[nodiscard]] bool is_by_rank(ExpressionId id) const { return nodes_[id].is_by_rank; }
     /// "chunk 2 of ranks 0 1 3", for messages.

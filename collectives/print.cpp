@@ -52,11 +52,12 @@ std::string print(const Schedule& schedule) {
                           schedule.collective == Collective::gather ||
                           schedule.collective == Collective::scatter;
     std::string text = fmt::format(
-        "{} {}, rank {} of {}{}{}: {} chunks ({}), {} in scratch\n", name_of(schedule.collective),
+        "{} {}, rank {} of {}{}{}: {} chunks ({}), {} in scratch{}\n", name_of(schedule.collective),
         schedule.algorithm, schedule.shape.rank, schedule.shape.size,
         has_root ? fmt::format(", root {}", schedule.shape.root) : "",
         schedule.shape.placement == Placement::in_place ? ", in place" : "", schedule.chunk_count,
-        schedule.chunk_rule == ChunkRule::split ? "split" : "block", schedule.scratch_chunks
+        schedule.chunk_rule == ChunkRule::split ? "split" : "block", schedule.scratch_chunks,
+        schedule.window > 0 ? fmt::format(", window {}", schedule.window) : ""
     );
     std::vector<std::string> after(schedule.steps.size());
     for (const Edge& edge : edges_of(schedule)) {

@@ -48,6 +48,14 @@ std::string_view name_of(Collective collective) {
             return "scatter";
         case Collective::allgather:
             return "allgather";
+        case Collective::reduce_scatter:
+            return "reduce_scatter";
+        case Collective::alltoall:
+            return "alltoall";
+        case Collective::scan:
+            return "scan";
+        case Collective::exscan:
+            return "exscan";
     }
     return "?";
 }

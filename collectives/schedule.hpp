@@ -29,12 +29,17 @@ enum class Collective : std::uint8_t {
     allreduce,
     gather,
     scatter,
-    allgather
+    allgather,
+    reduce_scatter,  ///< Of blocks of one size.
+    alltoall,
+    scan,
+    exscan
 };
 
-/// Where a rank's input lies. in_place: allreduce, reduce's root: in the output; gather's root,
-/// allgather: in its block of the output; scatter's root: its output stays in the input. Other
-/// ranks and bcast have no choice.
+/// Where a rank's input lies. in_place: allreduce, alltoall, scan, exscan, reduce's root: in the
+/// output; gather's root, allgather: in its block of the output; scatter's root: its output stays
+/// in the input; reduce_scatter: all blocks in the output, whose first one becomes the result and
+/// whose others lose what they held. Other ranks and bcast have no choice.
 enum class Placement : std::uint8_t { separate, in_place };
 
 /// split: the operation's vector is cut into chunk_count chunks, all of one size but the last ones,
@@ -92,6 +97,9 @@ struct Schedule {
     OperandOrder operand_order = OperandOrder::by_rank;
     std::uint32_t chunk_count = 1;
     std::uint32_t scratch_chunks = 0;
+    /// The most sends, and the most receives, that this rank ever has under way at once, by its
+    /// edges; 0 for no such promise.
+    std::uint32_t window = 0;
     std::vector<Step> steps;
 
     /// Edges: the successors of step i are successors[successor_begin[i] .. successor_begin[i +

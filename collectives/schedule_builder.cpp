@@ -17,6 +17,7 @@ ScheduleBuilder::ScheduleBuilder(const Header& header, const Shape& shape) {
     schedule_.chunk_rule = header.chunk_rule;
     schedule_.operand_order = header.operand_order;
     schedule_.chunk_count = header.chunk_count;
+    schedule_.window = header.window;
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::send(
@@ -54,7 +55,8 @@ ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
     const Slice& left, const Slice& right, const Slice& target
 ) {
     DLRT_ASSERT(left.length == right.length && left.length == target.length);
-    DLRT_ASSERT(left.like == right.like && left.like == target.like);
+    const bool is_alike = left.like == right.like && left.like == target.like;
+    DLRT_ASSERT(schedule_.chunk_rule == ChunkRule::block || is_alike);
     Step step;
     step.kind = StepKind::reduce;
     step.length = target.length;

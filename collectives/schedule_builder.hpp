@@ -22,16 +22,18 @@ class ScheduleBuilder {
         ChunkRule chunk_rule = ChunkRule::split;
         std::uint32_t chunk_count = 1;
         OperandOrder operand_order = OperandOrder::by_rank;
+        std::uint32_t window = 0;
     };
     ScheduleBuilder(const Header& header, const Shape& shape);
 
     StepIndex send(std::int32_t peer, const Slice& source, std::uint16_t lane = 0);
     StepIndex recv(std::int32_t peer, const Slice& target, std::uint16_t lane = 0);
-    /// target = left op right, which may be the same place as one of them. All alike.
+    /// target = left op right, which may be the same place as one of them. All alike, as blocks
+    /// always are.
     StepIndex reduce(const Slice& left, const Slice& right, const Slice& target);
     StepIndex copy(const Slice& source, const Slice& target);
 
-    /// An order that no data shows, as between the signals of a barrier.
+    /// An order that no data shows, as between the signals of a barrier, or for a window.
     void order(StepIndex earlier, StepIndex later);
 
     [[nodiscard]] Schedule finish() &&;

@@ -43,6 +43,19 @@ constexpr Rule rules[] = {
     {Collective::allgather, 4, any_bytes, "ring"},
     {Collective::allgather, any_size, 512 * kib, "bruck"},
     {Collective::allgather, any_size, any_bytes, "ring"},
+    {Collective::reduce_scatter, 2, any_bytes, "pairwise"},
+    {Collective::reduce_scatter, any_size, 32 * kib, "circulant"},
+    {Collective::reduce_scatter, any_size, 512 * kib, "recursive_halving"},
+    {Collective::reduce_scatter, any_size, any_bytes, "ring"},
+    {Collective::reduce_scatter, any_size, any_bytes, "pairwise"},
+    {Collective::alltoall, 4, 128 * kib, "linear"},
+    {Collective::alltoall, any_size, 8 * kib, "bruck"},
+    {Collective::alltoall, any_size, 128 * kib, "linear"},
+    {Collective::alltoall, any_size, any_bytes, "pairwise"},
+    {Collective::scan, any_size, 32 * kib, "recursive_doubling"},
+    {Collective::scan, any_size, any_bytes, "linear"},
+    {Collective::exscan, any_size, 32 * kib, "recursive_doubling"},
+    {Collective::exscan, any_size, any_bytes, "linear"},
 };
 
 bool applies(const Rule& rule, const Operation& operation) {

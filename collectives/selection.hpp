@@ -12,7 +12,7 @@ namespace dlrt::coll {
 struct Operation {
     Collective collective = Collective::barrier;
     std::int32_t size = 1;
-    /// Of the vector; for gather, scatter and allgather of all blocks together.
+    /// Of the vector; where there are blocks, of as many as there are ranks.
     std::uint64_t total_bytes = 0;
     /// Whether the operands of its reduction may be combined in any order.
     OperandOrder operand_order = OperandOrder::any;

@@ -41,6 +41,7 @@ class Verifier {
         if (!fault_) fill_buffers();
         if (!fault_) execute();
         for (std::size_t rank = 0; rank < schedules_.size() && !fault_; ++rank) check_races(rank);
+        for (std::size_t rank = 0; rank < schedules_.size() && !fault_; ++rank) check_window(rank);
         for (std::size_t rank = 0; rank < schedules_.size() && !fault_; ++rank) check_result(rank);
         return fault_;
     }
@@ -71,9 +72,11 @@ class Verifier {
     void learn(StepId id, StepId from);
     void transfer(StepId send, StepId recv);
     void check_races(std::size_t rank);
+    void check_window(std::size_t rank);
     void check_result(std::size_t rank);
     void check_barrier(std::size_t rank);
     void check_chunk(std::size_t rank, const Place& place);
+    void check_agreement(std::size_t rank, const Place& place);
 
     ExpressionId& value(std::size_t rank, const Place& place) {
         return values_[rank][static_cast<std::size_t>(place.buffer)][place.chunk];
@@ -375,6 +378,29 @@ void Verifier::check_races(std::size_t rank) {
     }
 }
 
+// Messages that come after the one `window` places before them form that many chains, of each of
+// which at most one is under way.
+void Verifier::check_window(std::size_t rank) {
+    const Schedule& schedule = schedules_[rank];
+    if (schedule.window == 0) return;
+    for (StepKind kind : {StepKind::send, StepKind::recv}) {
+        std::vector<std::uint32_t> messages;
+        for (std::uint32_t index = 0; index < schedule.steps.size(); ++index) {
+            if (schedule.steps[index].kind == kind) messages.push_back(index);
+        }
+        for (std::size_t i = schedule.window; i < messages.size(); ++i) {
+            const std::uint32_t earlier = messages[i - schedule.window];
+            if (is_reachable(schedule, earlier, messages[i])) continue;
+            report(
+                FaultKind::window,
+                "rank {}: step {} need not wait for step {}, but {} of a kind "
+                "may be under way",
+                rank, messages[i], earlier, schedule.window
+            );
+        }
+    }
+}
+
 void Verifier::check_result(std::size_t rank) {
     if (knowledge_words_ > 0) return check_barrier(rank);
     for (BufferId buffer : {BufferId::input, BufferId::output}) {
@@ -403,12 +429,16 @@ void Verifier::check_barrier(std::size_t rank) {
 void Verifier::check_chunk(std::size_t rank, const Place& place) {
     const Content content = content_after(schedules_[rank], place);
     const ExpressionId held = value(rank, place);
+    const bool is_reduced = content.kind == Content::Kind::of_all ||
+                            content.kind == Content::Kind::of_prefix;
     bool is_right = true;
     if (content.kind == Content::Kind::of_rank) {
         is_right = held == expressions_.leaf(content.rank, content.chunk);
-    } else if (content.kind == Content::Kind::of_all) {
+    } else if (is_reduced) {
         is_right = held != undefined_expression && expressions_.chunk_of(held) == content.chunk &&
-                   expressions_.contains_all(held);
+                   (content.kind == Content::Kind::of_all
+                        ? expressions_.contains_all(held)
+                        : expressions_.contains_prefix(held, content.rank));
     }
     if (!is_right) {
         report(
@@ -417,14 +447,20 @@ void Verifier::check_chunk(std::size_t rank, const Place& place) {
         );
         return;
     }
-    if (content.kind != Content::Kind::of_all) return;
-    if (schedules_[rank].operand_order == OperandOrder::by_rank && !expressions_.is_by_rank(held)) {
+    if (!is_reduced) return;
+    const bool needs_order = schedules_[rank].operand_order == OperandOrder::by_rank ||
+                             content.kind == Content::Kind::of_prefix;
+    if (needs_order && !expressions_.is_by_rank(held)) {
         report(
             FaultKind::result, "rank {}: output[{}] is not reduced in the order of ranks", rank,
             place.chunk
         );
     }
-    if (schedules_[rank].collective != Collective::allreduce) return;
+    if (schedules_[rank].collective == Collective::allreduce) check_agreement(rank, place);
+}
+
+void Verifier::check_agreement(std::size_t rank, const Place& place) {
+    const ExpressionId held = value(rank, place);
     const auto [known, is_new] = agreed_.try_emplace(place.chunk, held);
     if (known->second == held) return;
     report(

@@ -3,13 +3,20 @@
 /// abstractly:
 ///
 ///   bounds    no step touches what the collective doesn't give it, nor writes the input;
+///
 ///   pairing   per (sender, receiver, lane) the k-th send and the k-th receive agree in their
-///   chunks; deadlock  everything completes, even if a send only completes once its receive has
-///   started; race      two steps of a rank that touch the same chunk, one writing, are ordered by
-///   edges; result    every output chunk holds what the collective promises, each contribution
-///   counted once; in an
-///             allreduce by the same expression on every rank; in the order of ranks where that is
-///             claimed. For a barrier: every rank's leaving follows from every rank's entering.
+///             chunks;
+///
+///   deadlock  everything completes, even if a send only completes once its receive has started;
+///
+///   race      two steps of a rank that touch the same chunk, one writing, are ordered by edges;
+///
+///   window    a rank that promises a window has no more sends, and no more receives, under way;
+///
+///   result    every output chunk holds what the collective promises, each contribution counted
+///             once; in an allreduce by the same expression on every rank; in the order of ranks
+///             where that is claimed, and in a scan or exscan always. For a barrier: every rank's
+///             leaving follows from every rank's entering.
 ///
 /// Pure. O(steps + edges) but for reductions (contributor sets: size / 64 words each).
 #pragma once
@@ -22,7 +29,7 @@
 
 namespace dlrt::coll {
 
-enum class FaultKind : std::uint8_t { bounds, pairing, deadlock, race, result };
+enum class FaultKind : std::uint8_t { bounds, pairing, deadlock, race, window, result };
 
 struct Fault {
     FaultKind kind = FaultKind::bounds;

@@ -22,6 +22,10 @@ inline std::vector<Placements> placements_of(Collective collective) {
             return {Placements::none, Placements::all};
         case Collective::allreduce:
         case Collective::allgather:
+        case Collective::reduce_scatter:
+        case Collective::alltoall:
+        case Collective::scan:
+        case Collective::exscan:
             return {Placements::none, Placements::all, Placements::odd_ranks};
     }
     return {};

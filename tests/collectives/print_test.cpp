@@ -19,13 +19,20 @@ TEST_CASE("print: a ring all-reduce of two ranks in place", "[collectives]") {
     );
 }
 
-TEST_CASE("print: ranges, roots and signals", "[collectives]") {
+TEST_CASE("print: ranges, roots, windows and signals", "[collectives]") {
     CHECK(
         print(gather_binomial({4, 2, 0, Placement::separate})) ==
         "gather binomial, rank 2 of 4, root 0: 4 chunks (block), 2 in scratch\n"
         "    0  recv    scratch[1] from 3\n"
         "    1  copy    input[0] to scratch[0]\n"
         "    2  send    scratch[0..1] to 0  after 0 1\n"
+    );
+    CHECK(
+        print(alltoall_pairwise({2, 1, 0, Placement::separate})) ==
+        "alltoall pairwise, rank 1 of 2: 2 chunks (block), 0 in scratch, window 1\n"
+        "    0  copy    input[1] to output[1]\n"
+        "    1  recv    output[0] from 0\n"
+        "    2  send    input[0] to 0\n"
     );
     CHECK(
         print(barrier_tree({2, 1, 0, Placement::separate})) ==

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tests the verifier on what it must reject: from the schedules of every algorithm each step and
+/// each edge is taken away in turn. Without a step the operation must be wrong; without an edge it
+/// must be wrong unless the others imply that edge. The [full] case takes them all.
+#include "collectives/verify.hpp"
+#include "tests/collectives/all_ranks.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+
+namespace dlrt::coll {
+namespace {
+
+Schedule without_step(const Schedule& schedule, std::uint32_t removed) {
+    Schedule result = schedule;
+    std::vector<Edge> edges;
+    for (Edge edge : edges_of(schedule)) {
+        if (edge.from == removed || edge.to == removed) continue;
+        edge.from -= edge.from > removed ? 1 : 0;
+        edge.to -= edge.to > removed ? 1 : 0;
+        edges.push_back(edge);
+    }
+    result.steps.erase(result.steps.begin() + removed);
+    set_edges(result, edges);
+    return result;
+}
+
+Schedule without_edge(const Schedule& schedule, const Edge& removed) {
+    Schedule result = schedule;
+    std::vector<Edge> edges = edges_of(schedule);
+    std::erase(edges, removed);
+    set_edges(result, edges);
+    return result;
+}
+
+// Independent of the verifier's own search: grows the set of steps after `edge.from`.
+bool is_implied(const Schedule& without, const Edge& edge) {
+    std::set<std::uint32_t> after{edge.from};
+    for (const Edge& known : edges_of(without)) {
+        if (after.contains(known.from)) after.insert(known.to);
+    }
+    return after.contains(edge.to);
+}
+
+void remove_each_piece(std::vector<Schedule> schedules) {
+    REQUIRE_FALSE(find_fault(schedules).has_value());
+    for (Schedule& victim : schedules) {
+        const Schedule whole = victim;
+        for (std::uint32_t step = 0; step < whole.steps.size(); ++step) {
+            victim = without_step(whole, step);
+            INFO(
+                name_of(whole.collective)
+                << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                << whole.shape.rank << " without step " << step
+            );
+            CHECK(find_fault(schedules).has_value());
+        }
+        for (const Edge& edge : edges_of(whole)) {
+            victim = without_edge(whole, edge);
+            INFO(
+                name_of(whole.collective)
+                << ' ' << whole.algorithm << " p " << schedules.size() << " rank "
+                << whole.shape.rank << " without edge " << edge.from << '>' << edge.to
+            );
+            CHECK(find_fault(schedules).has_value() != is_implied(victim, edge));
+        }
+        victim = whole;
+    }
+}
+
+void remove_from_each(const Algorithm& algorithm, std::int32_t size, std::set<std::int32_t> roots) {
+    if (!algorithm.has_root) roots = {0};
+    for (std::int32_t root : roots) {
+        for (Placements placements : placements_of(algorithm.collective))
+            remove_each_piece(all_ranks(algorithm, size, root, placements));
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "mutation: the loss of any step, or of an edge that says something, is seen", "[collectives]"
+) {
+    for (const Algorithm& algorithm : algorithms()) {
+        for (std::int32_t size = 2; size <= 5; ++size)
+            remove_from_each(algorithm, size, {0, size / 2, size - 1});
+    }
+}
+
+TEST_CASE("mutation: the loss is seen for 2 to 9 ranks and every root", "[collectives][.][full]") {
+    for (const Algorithm& algorithm : algorithms()) {
+        for (std::int32_t size = 2; size <= 9; ++size) {
+            std::set<std::int32_t> roots;
+            for (std::int32_t root = 0; root < size; ++root) roots.insert(root);
+            remove_from_each(algorithm, size, roots);
+        }
+    }
+}
+
+}  // namespace dlrt::coll

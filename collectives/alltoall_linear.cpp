@@ -4,7 +4,7 @@
 ///
 /// Cost (p - 1) alpha + n (p-1)/p beta, all messages under way together; any p. Best for few ranks
 /// and for blocks of medium length. In place, a copy of n (p-1)/p is sent, so that what comes in
-/// needs not wait. Source: folklore.
+/// need not wait. Source: folklore.
 ///
 ///   p = 4, rank 0:   0>1 0>2 0>3 3>0 2>0 1>0, all at once
 #include "collectives/algorithms.hpp"

@@ -3,7 +3,8 @@
 /// Pure.
 ///
 /// A piece is a chunk of the vector where it is split, else one rank's block. Of a reduction a rank
-/// holds the share of the operands that are in its best copy of the piece.
+/// holds the share of the operands that are in its best copy of the piece; of an all-to-all it
+/// holds a rank's piece once it has any block of that rank.
 #pragma once
 
 #include "collectives/schedule.hpp"

@@ -33,8 +33,9 @@ Core::~Core() = default;
 
 namespace {
 
-/// The parent's, in a forked child: still reachable, so that nobody takes it for a leak.
-constinit Core* left_by_parent = nullptr;
+/// The parent's, in a forked child: still reachable, so that nobody takes it for a leak. Atomic, for
+/// a plain one that nobody reads isn't written either.
+constinit std::atomic<const Core*> left_by_parent{nullptr};
 
 /// The child shares sockets and memory with its parent and must touch neither.
 void forget_in_child(Core::State* state) noexcept {
@@ -46,7 +47,7 @@ void forget_in_child(Core::State* state) noexcept {
 
 void Core::on_fork_child() noexcept {
     Core* core = instance_.exchange(nullptr, std::memory_order_relaxed);
-    left_by_parent = core;
+    left_by_parent.store(core, std::memory_order_relaxed);
     if (core != nullptr) forget_in_child(core->state_.get());
 }
 

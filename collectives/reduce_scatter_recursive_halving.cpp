@@ -18,9 +18,9 @@
 namespace dlrt::coll {
 namespace {
 
-class Halving {
+class HalvedSums {
   public:
-    Halving(ScheduleBuilder& builder, Placement placement)
+    HalvedSums(ScheduleBuilder& builder, Placement placement)
         : builder_(builder), is_in_place_(placement == Placement::in_place) {}
 
     /// Where this rank's sums of the blocks lie: in its input until it adds, from then on where the
@@ -71,7 +71,7 @@ Schedule reduce_scatter_recursive_halving(const Shape& shape) {
     if (shape.size == 1 && shape.placement == Placement::separate) {
         builder.copy(input_slice(0), output_slice(0));
     }
-    Halving halving(builder, shape.placement);
+    HalvedSums sums(builder, shape.placement);
     Interval range{0, shape.size};
     while (range.size() > 1) {
         const std::int32_t middle = range.first + (range.size() + 1) / 2;
@@ -84,12 +84,13 @@ Schedule reduce_scatter_recursive_halving(const Shape& shape) {
         const bool is_alone = is_lower && partner - lower.size() != shape.rank;
         const bool has_two = lower.size() > upper.size() && shape.rank == range.end - 1;
 
-        const Slice first = is_alone ? no_data() : halving.receive(partner, kept);
-        const Slice second = has_two ? halving.receive(middle - 1, kept) : no_data();
-        builder.send(partner, halving.held(is_lower ? upper : lower));
-        const auto last = kept.size() == 1 ? Halving::Turn::last : Halving::Turn::more_to_come;
-        if (!is_alone) halving.add(first, kept, has_two ? Halving::Turn::more_to_come : last);
-        if (has_two) halving.add(second, kept, last);
+        const Slice first = is_alone ? no_data() : sums.receive(partner, kept);
+        const Slice second = has_two ? sums.receive(middle - 1, kept) : no_data();
+        builder.send(partner, sums.held(is_lower ? upper : lower));
+        const auto last = kept.size() == 1 ? HalvedSums::Turn::last
+                                           : HalvedSums::Turn::more_to_come;
+        if (!is_alone) sums.add(first, kept, has_two ? HalvedSums::Turn::more_to_come : last);
+        if (has_two) sums.add(second, kept, last);
         range = kept;
     }
     return std::move(builder).finish();

@@ -91,6 +91,13 @@ TEST_CASE("verify: a scan whose ranks hold other prefixes is a wrong result", "[
         ranks[1].reduce(scratch_slice(0), input_slice(0), output_slice(0));
         ranks[2].reduce(scratch_slice(0), input_slice(0), output_slice(0));
     }
+    SECTION("rank 1 has as many as it should, but rank 2 for rank 0") {
+        ranks[2].send(1, input_slice(0));
+        ranks[1].recv(2, scratch_slice(1));
+        ranks[1].reduce(input_slice(0), scratch_slice(1), output_slice(0));
+        ranks[2].reduce(scratch_slice(0), scratch_slice(1), scratch_slice(0));
+        ranks[2].reduce(scratch_slice(0), input_slice(0), output_slice(0));
+    }
     SECTION("rank 2 leaves out rank 0") {
         ranks[1].reduce(scratch_slice(0), input_slice(0), output_slice(0));
         ranks[2].reduce(scratch_slice(1), input_slice(0), output_slice(0));

@@ -6,8 +6,8 @@
 #include "collectives/expressions.hpp"
 
 #include <array>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,13 +22,12 @@ class Verifier {
   public:
     explicit Verifier(std::span<const Schedule> schedules)
         : schedules_(schedules), expressions_(static_cast<std::int32_t>(schedules.size())) {
-        StepId next = 0;
-        for (const Schedule& schedule : schedules_) {
-            base_.push_back(next);
-            next += static_cast<StepId>(schedule.steps.size());
+        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
+            base_.push_back(static_cast<StepId>(ranks_.size()));
+            ranks_.insert(ranks_.end(), schedules_[rank].steps.size(), rank);
         }
-        base_.push_back(next);
-        partner_.assign(next, no_step);
+        base_.push_back(static_cast<StepId>(ranks_.size()));
+        partner_.assign(ranks_.size(), no_step);
     }
 
     std::optional<Fault> run() {
@@ -53,10 +52,7 @@ class Verifier {
         if (!fault_) fault_ = Fault{kind, fmt::format(format, std::forward<Args>(args)...)};
     }
 
-    [[nodiscard]] std::size_t rank_of(StepId id) const {
-        const auto above = std::upper_bound(base_.begin(), base_.end(), id);
-        return static_cast<std::size_t>(above - base_.begin()) - 1;
-    }
+    [[nodiscard]] std::size_t rank_of(StepId id) const { return ranks_[id]; }
     [[nodiscard]] const Step& step_of(StepId id) const {
         const std::size_t rank = rank_of(id);
         return schedules_[rank].steps[id - base_[rank]];
@@ -87,7 +83,8 @@ class Verifier {
 
     std::span<const Schedule> schedules_;
     std::optional<Fault> fault_;
-    std::vector<StepId> base_;
+    std::vector<StepId> base_;        ///< By rank.
+    std::vector<std::size_t> ranks_;  ///< By step, as is partner_.
     std::vector<StepId> partner_;
     Expressions expressions_;
     std::vector<std::array<std::vector<ExpressionId>, 4>> values_;  ///< By rank, buffer, chunk.
@@ -150,7 +147,12 @@ void Verifier::check_pairing() {
         std::uint16_t lane;
         std::uint32_t order;
         StepId id;
-        [[nodiscard]] auto key() const { return std::tuple(from, to, lane, order); }
+        [[nodiscard]] auto key() const {
+            return std::pair(
+                static_cast<std::int64_t>(from) << 32 | to,
+                static_cast<std::uint64_t>(lane) << 32 | order
+            );
+        }
     };
     std::vector<End> sends, recvs;
     for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {

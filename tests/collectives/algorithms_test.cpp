@@ -50,7 +50,7 @@ TEST_CASE("algorithms: every one is right for 1 to 40 ranks and every root", "[c
 
 TEST_CASE("algorithms: samples of larger sizes are right", "[collectives]") {
     for (const Algorithm& algorithm : algorithms()) {
-        for (std::int32_t size : {63, 64, 65, 127}) prove(algorithm, size, Roots::some);
+        for (std::int32_t size : {64, 65, 97}) prove(algorithm, size, Roots::some);
     }
     SUCCEED();
 }

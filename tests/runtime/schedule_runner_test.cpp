@@ -30,8 +30,10 @@ Element expected(const coll::Content& content, std::int32_t size, std::uint64_t 
     if (content.kind == coll::Content::Kind::of_rank) {
         return contribution(content.rank, content.chunk, index);
     }
+    const bool is_prefix = content.kind == coll::Content::Kind::of_prefix;
+    const std::int32_t last_rank = is_prefix ? content.rank : size - 1;
     Element sum = 0;
-    for (std::int32_t rank = 0; rank < size; ++rank)
+    for (std::int32_t rank = 0; rank <= last_rank; ++rank)
         sum += contribution(rank, content.chunk, index);
     return sum;
 }

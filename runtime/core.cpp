@@ -33,8 +33,8 @@ Core::~Core() = default;
 
 namespace {
 
-/// The parent's, in a forked child: still reachable, so that nobody takes it for a leak. Atomic, for
-/// a plain one that nobody reads isn't written either.
+/// The parent's, in a forked child: still reachable, so that nobody takes it for a leak. Atomic,
+/// for a plain one that nobody reads isn't written either.
 constinit std::atomic<const Core*> left_by_parent{nullptr};
 
 /// The child shares sockets and memory with its parent and must touch neither.

@@ -10,6 +10,7 @@
 ///
 ///   p = 6:   fold 0>1 2>3   then 1<>3 4<>5   then 1<>4 3<>5   unfold 1>0 3>2
 #include "collectives/algorithms.hpp"
+#include "collectives/fold.hpp"
 #include "collectives/schedule_builder.hpp"
 
 namespace dlrt::coll {
@@ -52,27 +53,24 @@ Schedule allreduce_recursive_doubling(const Shape& shape) {
     );
     Exchange exchange(builder, shape.placement);
     const std::int32_t rank = shape.rank;
-    std::int32_t power = 1;
-    while (power * 2 <= shape.size) power *= 2;
-    const std::int32_t folded = shape.size - power;
+    const Fold fold = Fold::to_power_of_two(shape.size);
     if (shape.size == 1 && shape.placement == Placement::separate) {
         builder.copy(input_slice(0), output_slice(0));
     }
-    const bool is_folded = rank < 2 * folded;
-    if (is_folded && rank % 2 == 0) {
-        builder.send(rank + 1, exchange.value());
-        builder.recv(rank + 1, output_slice(0));
+    if (fold.is_out(rank)) {
+        builder.send(Fold::partner_of(rank), exchange.value());
+        builder.recv(Fold::partner_of(rank), output_slice(0));
         return std::move(builder).finish();
     }
-    if (is_folded) exchange.combine(rank - 1, Exchange::Peer::below, Exchange::Direction::receive);
-    const std::int32_t number = is_folded ? rank / 2 : rank - folded;
-    for (std::int32_t bit = 1; bit < power; bit *= 2) {
-        const std::int32_t other = number ^ bit;
-        const std::int32_t peer = other < folded ? 2 * other + 1 : other + folded;
-        const auto side = other < number ? Exchange::Peer::below : Exchange::Peer::above;
+    const bool is_paired = fold.is_paired(rank);
+    if (is_paired) exchange.combine(rank - 1, Exchange::Peer::below, Exchange::Direction::receive);
+    const std::int32_t number = fold.number_of(rank);
+    for (std::int32_t bit = 1; bit < fold.count(); bit *= 2) {
+        const std::int32_t peer = fold.rank_of(number ^ bit);
+        const auto side = peer < rank ? Exchange::Peer::below : Exchange::Peer::above;
         exchange.combine(peer, side, Exchange::Direction::both);
     }
-    if (is_folded) builder.send(rank - 1, output_slice(0));
+    if (is_paired) builder.send(rank - 1, output_slice(0));
     return std::move(builder).finish();
 }
 

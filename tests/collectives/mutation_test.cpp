@@ -43,11 +43,16 @@ bool is_implied(const Schedule& without, const Edge& edge) {
     return after.contains(edge.to);
 }
 
-void remove_each_piece(std::vector<Schedule> schedules) {
+// Long schedules repeat themselves chunk by chunk, so that a sample of them says nearly as much.
+enum class Pieces : std::uint8_t { all, sample };
+
+void remove_each_piece(std::vector<Schedule> schedules, Pieces pieces) {
     REQUIRE_FALSE(find_fault(schedules).has_value());
     for (Schedule& victim : schedules) {
         const Schedule whole = victim;
-        for (std::uint32_t step = 0; step < whole.steps.size(); ++step) {
+        const bool is_sample = pieces == Pieces::sample && whole.steps.size() > 40;
+        const std::uint32_t stride = is_sample ? 7 : 1;
+        for (std::uint32_t step = 0; step < whole.steps.size(); step += stride) {
             victim = without_step(whole, step);
             INFO(
                 name_of(whole.collective)
@@ -56,7 +61,9 @@ void remove_each_piece(std::vector<Schedule> schedules) {
             );
             CHECK(find_fault(schedules).has_value());
         }
-        for (const Edge& edge : edges_of(whole)) {
+        const std::vector<Edge> edges = edges_of(whole);
+        for (std::size_t i = 0; i < edges.size(); i += stride) {
+            const Edge& edge = edges[i];
             victim = without_edge(whole, edge);
             INFO(
                 name_of(whole.collective)
@@ -69,11 +76,13 @@ void remove_each_piece(std::vector<Schedule> schedules) {
     }
 }
 
-void remove_from_each(const Algorithm& algorithm, std::int32_t size, std::set<std::int32_t> roots) {
+void remove_from_each(
+    const Algorithm& algorithm, std::int32_t size, std::set<std::int32_t> roots, Pieces pieces
+) {
     if (!algorithm.has_root) roots = {0};
     for (std::int32_t root : roots) {
         for (Placements placements : placements_of(algorithm.collective))
-            remove_each_piece(all_ranks(algorithm, size, root, placements));
+            remove_each_piece(all_ranks(algorithm, size, root, placements), pieces);
     }
 }
 
@@ -84,7 +93,7 @@ TEST_CASE(
 ) {
     for (const Algorithm& algorithm : algorithms()) {
         for (std::int32_t size = 2; size <= 5; ++size)
-            remove_from_each(algorithm, size, {0, size / 2, size - 1});
+            remove_from_each(algorithm, size, {0, size / 2, size - 1}, Pieces::sample);
     }
 }
 
@@ -93,7 +102,7 @@ TEST_CASE("mutation: the loss is seen for 2 to 9 ranks and every root", "[collec
         for (std::int32_t size = 2; size <= 9; ++size) {
             std::set<std::int32_t> roots;
             for (std::int32_t root = 0; root < size; ++root) roots.insert(root);
-            remove_from_each(algorithm, size, roots);
+            remove_from_each(algorithm, size, roots, Pieces::all);
         }
     }
 }

@@ -12,8 +12,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/halving.hpp"
 
-#include <ranges>
-
 namespace dlrt::coll {
 
 Schedule allreduce_rabenseifner(const Shape& shape) {
@@ -32,7 +30,9 @@ Schedule allreduce_rabenseifner(const Shape& shape) {
     const BufferId own = is_in_place ? BufferId::output : BufferId::input;
     Halving halving(builder, fold, shape.rank, own, BufferId::output);
     halving.reduce_scatter();
-    for (const Halving::Round& round : std::views::reverse(halving.rounds())) {
+    const std::span<const Halving::Round> rounds = halving.rounds();
+    for (auto next = rounds.rbegin(); next != rounds.rend(); ++next) {
+        const Halving::Round& round = *next;
         builder.recv(round.peer, halving.sum(round.given));
         builder.send(round.peer, halving.sum(round.kept));
     }

@@ -2,8 +2,6 @@
 /// The distances, and the all-gather that goes through them backwards.
 #include "collectives/circulant.hpp"
 
-#include <ranges>
-
 namespace dlrt::coll {
 
 std::vector<CirculantRound> circulant_rounds(std::int32_t size) {
@@ -19,7 +17,8 @@ std::vector<CirculantRound> circulant_rounds(std::int32_t size) {
 
 void gather_around(ScheduleBuilder& builder, const Shape& shape) {
     const std::vector<CirculantRound> rounds = circulant_rounds(shape.size);
-    for (const CirculantRound& round : std::views::reverse(rounds)) {
+    for (auto next = rounds.rbegin(); next != rounds.rend(); ++next) {
+        const CirculantRound& round = *next;
         visit_blocks(
             shape, round.distance, round.length,
             [&](std::uint32_t chunk, std::uint32_t length) {

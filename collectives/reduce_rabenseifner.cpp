@@ -12,8 +12,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/halving.hpp"
 
-#include <ranges>
-
 namespace dlrt::coll {
 
 Schedule reduce_rabenseifner(const Shape& shape) {
@@ -30,7 +28,9 @@ Schedule reduce_rabenseifner(const Shape& shape) {
     Halving halving(builder, fold, shape.rank, own, is_root ? BufferId::output : BufferId::scratch);
     halving.reduce_scatter();
     const std::int32_t difference = fold.number_of(shape.rank) ^ fold.number_of(shape.root);
-    for (const Halving::Round& round : std::views::reverse(halving.rounds())) {
+    const std::span<const Halving::Round> rounds = halving.rounds();
+    for (auto next = rounds.rbegin(); next != rounds.rend(); ++next) {
+        const Halving::Round& round = *next;
         if ((difference & round.bit) != 0) {
             builder.send(round.peer, halving.sum(round.kept));
             break;

@@ -27,7 +27,10 @@ def main():
         copy = overlay / name
         copy.parent.mkdir(parents=True)
         copy.write_text(text.replace(line, ""), "utf-8")
-        inputs = [str(copy) if pathlib.Path(s) == root / name else s for s in sources]
+        original = (root / name).resolve()
+        inputs = [str(copy) if pathlib.Path(s).resolve() == original else s for s in sources]
+        if name.endswith(".cpp") and str(copy) not in inputs:
+            sys.exit(f"{name} is none of the sources")
         program = str(overlay / "planted")
         subprocess.run(
             [*compiler, "-I" + folder, "-I" + str(root), *inputs, "-lfmt", "-o", program],

@@ -130,16 +130,16 @@ TEST_CASE("setting check: wrong values are refused, unknown names warned of", "[
     std::vector<std::string> warnings;
     CHECK(check_settings(Words{"DLRT_LOG=debug", "DLRT_HOSTFILE=f", "A=1"}, warnings).ok());
     CHECK(warnings.empty());
-    CHECK(!check_settings(Words{"DLRT_LGO=1", "DLRT_EAGER_BYTES=-1"}, warnings).ok());
+    CHECK(!check_settings(Words{"DLRT_LOGS=1", "DLRT_EAGER_BYTES=-1"}, warnings).ok());
     CHECK(
         last_error_text() ==
         "DLRT_EAGER_BYTES=-1: not a number; valid is 0 to 1m (k, m: powers of 1024)"
     );
-    CHECK(check_settings(Words{"DLRT_LGO=1", "DLRT_NOTHING_LIKE_IT="}, warnings).ok());
+    CHECK(check_settings(Words{"DLRT_LOGS=1", "DLRT_NOTHING_LIKE_IT="}, warnings).ok());
     CHECK(
         warnings ==
         Words{
-            "DLRT_LGO: dlrt has no such setting; did you mean DLRT_LOG?",
+            "DLRT_LOGS: dlrt has no such setting; did you mean DLRT_LOG?",
             "DLRT_NOTHING_LIKE_IT: dlrt has no such setting; 'dlrun --help-env' lists "
             "them"}
     );

@@ -123,11 +123,11 @@ class Environment(LauncherCase):
                 del self.environment[name]
 
     def test_an_unknown_setting_is_warned_of(self):
-        self.environment["DLRT_LGO"] = "debug"
+        self.environment["DLRT_LOGS"] = "debug"
         job = self.run_job("-np", "1", "echo", "started")
         self.assertEqual((job.returncode, job.out), (0, "started\n"))
         self.assertEqual(
-            job.err, "dlrun: warning: DLRT_LGO: dlrt has no such setting; did you mean DLRT_LOG?\n")
+            job.err, "dlrun: warning: DLRT_LOGS: dlrt has no such setting; did you mean DLRT_LOG?\n")
 
     def test_an_app_file_runs_its_programs(self):
         with tempfile.NamedTemporaryFile("w", suffix=".app") as file:

@@ -127,7 +127,8 @@ class Environment(LauncherCase):
         job = self.run_job("-np", "1", "echo", "started")
         self.assertEqual((job.returncode, job.out), (0, "started\n"))
         self.assertEqual(
-            job.err, "dlrun: warning: DLRT_LOGS: dlrt has no such setting; did you mean DLRT_LOG?\n")
+            job.err,
+            "dlrun: warning: DLRT_LOGS: dlrt has no such setting; did you mean DLRT_LOG?\n")
 
     def test_an_app_file_runs_its_programs(self):
         with tempfile.NamedTemporaryFile("w", suffix=".app") as file:

@@ -66,6 +66,8 @@ void KeeperLink::read() {
         KeeperReport report;
         const ssize_t got = ::recv(watch_.get(), &report, sizeof report, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
+        // Said once when a keeper ends without having read all: before what it had reported.
+        if (got < 0 && errno == ECONNRESET) continue;
         if (got != static_cast<ssize_t>(sizeof report)) return end();
         liveness_.heard();
         handlers_.on_report(report);

@@ -116,7 +116,9 @@ Result<ReceivedMessage> receive_message(int socket, int timeout_ms) {
     ssize_t size_bytes = 0;
     do {
         size_bytes = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-    } while (size_bytes < 0 && errno == EINTR);
+        // A reset is said once, when the other end closed without having read all, and comes before
+        // what it had sent.
+    } while (size_bytes < 0 && (errno == EINTR || errno == ECONNRESET));
     if (size_bytes < 0) {
         return fail(Errc::wireup, "control socket {}: {}", socket, std::strerror(errno));
     }

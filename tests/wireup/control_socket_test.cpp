@@ -51,6 +51,17 @@ TEST_CASE("control socket: silence ends in a timeout, a closed end in an error",
     CHECK(send_message(-1, Finalized{}).code == Errc::wireup);
 }
 
+TEST_CASE("control socket: what was sent arrives though its sender left mail unread", "[wireup]") {
+    Pair pair = make_pair();
+    REQUIRE(send_message(pair.first.get(), Finalized{}).ok());
+    REQUIRE(send_message(pair.second.get(), Welcome{5}).ok());
+    pair.first.reset();
+    const auto received = receive_message(pair.second.get(), 1000);
+    REQUIRE(received.has_value());
+    CHECK(received->message == ControlMessage{Finalized{}});
+    CHECK(receive_message(pair.second.get(), 1000).error().code == Errc::wireup);
+}
+
 TEST_CASE("control socket: noise is an error", "[wireup]") {
     const Pair pair = make_pair();
     REQUIRE(::send(pair.first.get(), "noise", 5, 0) == 5);

@@ -14,6 +14,7 @@ constexpr Algorithm table[] = {
     {Collective::barrier, "central", by_rank, false, barrier_central},
     {Collective::bcast, "binomial", by_rank, true, bcast_binomial},
     {Collective::bcast, "chain", by_rank, true, bcast_chain},
+    {Collective::bcast, "circulant", by_rank, true, bcast_circulant},
     {Collective::bcast, "knomial", by_rank, true, bcast_knomial},
     {Collective::bcast, "scatter_allgather", by_rank, true, bcast_scatter_allgather},
     {Collective::reduce, "binomial", by_rank, true, reduce_binomial},

@@ -20,6 +20,7 @@ namespace dlrt::coll {
 [[nodiscard]] Schedule barrier_central(const Shape& shape);
 [[nodiscard]] Schedule bcast_binomial(const Shape& shape);
 [[nodiscard]] Schedule bcast_chain(const Shape& shape);
+[[nodiscard]] Schedule bcast_circulant(const Shape& shape);
 [[nodiscard]] Schedule bcast_knomial(const Shape& shape);
 [[nodiscard]] Schedule bcast_scatter_allgather(const Shape& shape);
 [[nodiscard]] Schedule reduce_binomial(const Shape& shape);

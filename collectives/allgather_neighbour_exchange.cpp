@@ -16,10 +16,6 @@
 namespace dlrt::coll {
 namespace {
 
-Slice blocks(std::int32_t first, std::int32_t end) {
-    return output_slice(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
-}
-
 struct Round {
     std::int32_t peer;
     Slice sent;
@@ -31,10 +27,10 @@ std::vector<Round> rounds_of(const Fold& fold, std::int32_t number) {
     const std::int32_t pair_count = fold.count() / 2;
     const bool is_even = number % 2 == 0;
     auto own_blocks = [&](std::int32_t of_number) {
-        return blocks(fold.first_rank(of_number), fold.first_rank(of_number + 1));
+        return output_blocks(fold.first_rank(of_number), fold.first_rank(of_number + 1));
     };
     auto pair_blocks = [&](std::int32_t pair) {
-        return blocks(fold.first_rank(2 * pair), fold.first_rank(2 * pair + 2));
+        return output_blocks(fold.first_rank(2 * pair), fold.first_rank(2 * pair + 2));
     };
     std::vector<Round> rounds{
         {fold.rank_of(number ^ 1), own_blocks(number), own_blocks(number ^ 1)}};
@@ -62,14 +58,14 @@ Schedule allgather_neighbour_exchange(const Shape& shape) {
          static_cast<std::uint32_t>(size)},
         shape
     );
-    const Slice home = blocks(rank, rank + 1);
+    const Slice home = output_blocks(rank, rank + 1);
     if (shape.placement == Placement::separate) builder.copy(input_slice(0), home);
     if (size == 1) return std::move(builder).finish();
     const Fold fold(size, size - size % 2);
     const std::int32_t partner = fold.is_paired(rank) ? Fold::partner_of(rank) : -1;
     const bool is_out = fold.is_out(rank);
     if (is_out) builder.send(partner, home);
-    if (partner >= 0) builder.recv(partner, blocks(partner, partner + 1));
+    if (partner >= 0) builder.recv(partner, output_blocks(partner, partner + 1));
     if (partner >= 0 && !is_out) builder.send(partner, home);
     for (const Round& round : rounds_of(fold, fold.number_of(rank))) {
         builder.recv(is_out ? partner : round.peer, round.received);

@@ -13,14 +13,6 @@
 #include "collectives/schedule_builder.hpp"
 
 namespace dlrt::coll {
-namespace {
-
-Slice blocks(std::int32_t first, std::int32_t end) {
-    return output_slice(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
-}
-
-}  // namespace
-
 Schedule allgather_recursive_doubling(const Shape& shape) {
     const std::int32_t size = shape.size;
     const std::int32_t rank = shape.rank;
@@ -30,29 +22,29 @@ Schedule allgather_recursive_doubling(const Shape& shape) {
         shape
     );
     if (shape.placement == Placement::separate) {
-        builder.copy(input_slice(0), blocks(rank, rank + 1));
+        builder.copy(input_slice(0), output_blocks(rank, rank + 1));
     }
     const Fold fold = Fold::to_power_of_two(size);
     const std::int32_t partner = fold.is_paired(rank) ? Fold::partner_of(rank) : -1;
     if (fold.is_out(rank)) {
-        builder.send(partner, blocks(rank, rank + 1));
-        if (rank > 0) builder.recv(partner, blocks(0, rank));
-        builder.recv(partner, blocks(rank + 1, size));
+        builder.send(partner, output_blocks(rank, rank + 1));
+        if (rank > 0) builder.recv(partner, output_blocks(0, rank));
+        builder.recv(partner, output_blocks(rank + 1, size));
         return std::move(builder).finish();
     }
-    if (partner >= 0) builder.recv(partner, blocks(partner, partner + 1));
+    if (partner >= 0) builder.recv(partner, output_blocks(partner, partner + 1));
     const std::int32_t number = fold.number_of(rank);
     auto blocks_with = [&](std::int32_t some_number, std::int32_t count) {
         const std::int32_t first = some_number - some_number % count;
-        return blocks(fold.first_rank(first), fold.first_rank(first + count));
+        return output_blocks(fold.first_rank(first), fold.first_rank(first + count));
     };
     for (std::int32_t bit = 1; bit < fold.count(); bit *= 2) {
         const std::int32_t peer = fold.rank_of(number ^ bit);
         builder.recv(peer, blocks_with(number ^ bit, bit));
         builder.send(peer, blocks_with(number, bit));
     }
-    if (partner > 0) builder.send(partner, blocks(0, partner));
-    if (partner >= 0) builder.send(partner, blocks(partner + 1, size));
+    if (partner > 0) builder.send(partner, output_blocks(0, partner));
+    if (partner >= 0) builder.send(partner, output_blocks(partner + 1, size));
     return std::move(builder).finish();
 }
 

@@ -10,7 +10,9 @@
 ///
 ///   p = 6, rank 0 sends:   blocks 3 4 5 to 3   then 2 to 2   then 1 to 1
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule_builder.hpp"
+#include "collectives/circulant.hpp"
+
+#include <span>
 
 namespace dlrt::coll {
 namespace {
@@ -21,46 +23,43 @@ class Turned {
   public:
     Turned(ScheduleBuilder& builder, const Shape& shape)
         : builder_(builder),
-          size_(static_cast<std::uint32_t>(shape.size)),
-          rank_(static_cast<std::uint32_t>(shape.rank)),
-          is_in_place_(shape.placement == Placement::in_place) {}
+          shape_(shape),
+          input_(shape.placement == Placement::in_place ? BufferId::output : BufferId::input) {}
 
-    [[nodiscard]] Slice own(std::uint32_t first, std::uint32_t length) const {
-        const std::uint32_t block = (rank_ + first) % size_;
-        return is_in_place_ ? output_slice(block, length) : input_slice(block, length);
-    }
-
-    /// Calls act(first, length) for the one or two parts of the range that the vector has in one
-    /// piece.
+    /// Calls act(own slice, its distance from `first`) for the one or two pieces that the vector
+    /// has of the range.
     template<typename Act>
     void for_pieces(std::uint32_t first, std::uint32_t length, const Act& act) const {
-        const std::uint32_t before_end = std::min(length, size_ - (rank_ + first) % size_);
-        act(first, before_end);
-        if (before_end < length) act(first + before_end, length - before_end);
+        std::uint32_t done = 0;
+        visit_blocks(shape_, first, length, [&](std::uint32_t block, std::uint32_t piece_length) {
+            act(Slice{{input_, block}, piece_length, block}, done);
+            done += piece_length;
+        });
     }
 
     /// The range of the input in one piece: itself, or copied to those places of scratch.
     [[nodiscard]] Slice packed(std::uint32_t first, std::uint32_t length, std::uint32_t place) {
-        if ((rank_ + first) % size_ + length <= size_) return own(first, length);
-        for_pieces(first, length, [&](std::uint32_t piece, std::uint32_t piece_length) {
-            builder_.copy(
-                own(piece, piece_length), scratch_slice(place + piece - first, 0, piece_length)
-            );
+        std::vector<Slice> pieces;
+        for_pieces(first, length, [&](const Slice& piece, std::uint32_t) {
+            pieces.push_back(piece);
+        });
+        if (pieces.size() == 1) return pieces.front();
+        for_pieces(first, length, [&](const Slice& piece, std::uint32_t done) {
+            builder_.copy(piece, scratch_slice(place + done, 0, piece.length));
         });
         return scratch_slice(place, 0, length);
     }
 
   private:
     ScheduleBuilder& builder_;
-    std::uint32_t size_, rank_;
-    bool is_in_place_;
+    Shape shape_;
+    BufferId input_;
 };
 
 }  // namespace
 
 Schedule reduce_scatter_circulant(const Shape& shape) {
     const auto size = static_cast<std::uint32_t>(shape.size);
-    const auto rank = static_cast<std::uint32_t>(shape.rank);
     ScheduleBuilder builder(
         {Collective::reduce_scatter, "circulant", ChunkRule::block, size, OperandOrder::any}, shape
     );
@@ -69,31 +68,36 @@ Schedule reduce_scatter_circulant(const Shape& shape) {
         return std::move(builder).finish();
     }
     Turned turned(builder, shape);
-    auto exchange = [&](std::uint32_t distance, const Slice& sent, const Slice& landing) {
-        builder.recv(static_cast<std::int32_t>((rank + size - distance) % size), landing);
-        builder.send(static_cast<std::int32_t>((rank + distance) % size), sent);
+    const std::vector<CirculantRound> rounds = circulant_rounds(shape.size);
+    auto exchange = [&](const CirculantRound& round, const Slice& sent, const Slice& landing) {
+        builder.recv(rank_below(shape, round.distance), landing);
+        builder.send(rank_above(shape, round.distance), sent);
+    };
+    auto sum = [](const CirculantRound& round, std::uint32_t first, std::uint32_t length) {
+        return round.distance == 1 ? output_slice(0) : scratch_slice(first, 0, length);
     };
 
-    std::uint32_t kept = (size + 1) / 2;
-    std::uint32_t length = size - kept;
-    std::uint32_t next_free = size;
-    exchange(kept, turned.packed(kept, length, kept), scratch_slice(0, 0, length));
-    turned.for_pieces(0, length, [&](std::uint32_t first, std::uint32_t piece_length) {
+    const CirculantRound& farthest = rounds.front();
+    exchange(
+        farthest, turned.packed(farthest.distance, farthest.length, farthest.distance),
+        scratch_slice(0, 0, farthest.length)
+    );
+    turned.for_pieces(0, farthest.length, [&](const Slice& piece, std::uint32_t first) {
         builder.reduce(
-            scratch_slice(first, 0, piece_length), turned.own(first, piece_length),
-            kept == 1 ? output_slice(0) : scratch_slice(first, 0, piece_length)
+            scratch_slice(first, 0, piece.length), piece, sum(farthest, first, piece.length)
         );
     });
-    if (kept > length) builder.copy(turned.own(length, 1), scratch_slice(length));
-    while (kept > 1) {
-        const std::uint32_t distance = (kept + 1) / 2;
-        length = kept - distance;
-        kept = distance;
-        const Slice landing = scratch_slice(next_free, 0, length);
-        next_free += length;
-        exchange(distance, scratch_slice(distance, 0, length), landing);
-        const Slice target = kept == 1 ? output_slice(0) : scratch_slice(0, 0, length);
-        builder.reduce(landing, scratch_slice(0, 0, length), target);
+    if (farthest.distance > farthest.length) {
+        turned.for_pieces(farthest.length, 1, [&](const Slice& block, std::uint32_t) {
+            builder.copy(block, scratch_slice(farthest.length));
+        });
+    }
+    std::uint32_t next_free = size;
+    for (const CirculantRound& round : std::span(rounds).subspan(1)) {
+        const Slice landing = scratch_slice(next_free, 0, round.length);
+        next_free += round.length;
+        exchange(round, scratch_slice(round.distance, 0, round.length), landing);
+        builder.reduce(landing, scratch_slice(0, 0, round.length), sum(round, 0, round.length));
     }
     return std::move(builder).finish();
 }

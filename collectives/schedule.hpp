@@ -35,6 +35,7 @@ enum class Collective : std::uint8_t {
     scan,
     exscan
 };
+inline constexpr std::size_t collective_count = static_cast<std::size_t>(Collective::exscan) + 1;
 
 /// Where a rank's input lies. in_place: allreduce, alltoall, scan, exscan, reduce's root: in the
 /// output; gather's root, allgather: in its block of the output; scatter's root: its output stays

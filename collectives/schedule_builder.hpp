@@ -67,6 +67,10 @@ class ScheduleBuilder {
 ) {
     return {{BufferId::scratch, place}, length, like};
 }
+/// The blocks of ranks first .. end - 1.
+[[nodiscard]] inline Slice output_blocks(std::int32_t first, std::int32_t end) {
+    return output_slice(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
+}
 /// What a message that only signals carries.
 [[nodiscard]] inline Slice no_data() {
     return {};

@@ -4,7 +4,9 @@
 
 #include "runtime/base/check.hpp"
 
+#include <array>
 #include <limits>
+#include <vector>
 
 namespace dlrt::coll {
 namespace {
@@ -58,21 +60,37 @@ constexpr Rule rules[] = {
     {Collective::exscan, any_size, any_bytes, "linear"},
 };
 
-bool applies(const Rule& rule, const Operation& operation) {
-    return rule.collective == operation.collective && operation.size <= rule.size_max &&
-           operation.total_bytes <= rule.total_bytes_max;
+/// A rule whose algorithm is found: names cost too much in each call.
+struct FoundRule {
+    std::int32_t size_max;
+    std::uint64_t total_bytes_max;
+    const Algorithm* algorithm;
+};
+using FoundRules = std::array<std::vector<FoundRule>, collective_count>;
+
+FoundRules find_rules() {
+    FoundRules found;
+    for (const Rule& rule : rules) {
+        const Algorithm* const algorithm = find_algorithm(rule.collective, rule.algorithm);
+        DLRT_ASSERT(algorithm != nullptr);
+        found[static_cast<std::size_t>(rule.collective)].push_back(
+            {rule.size_max, rule.total_bytes_max, algorithm}
+        );
+    }
+    return found;
 }
 
 }  // namespace
 
 const Algorithm& choose_algorithm(const Operation& operation) {
+    static const FoundRules found = find_rules();
     const Algorithm* chosen = nullptr;
-    for (const Rule& rule : rules) {
-        if (!applies(rule, operation)) continue;
-        const Algorithm* candidate = find_algorithm(rule.collective, rule.algorithm);
-        DLRT_ASSERT(candidate != nullptr);
-        chosen = candidate;
-        const bool keeps_order = candidate->operand_order == OperandOrder::by_rank;
+    for (const FoundRule& rule : found[static_cast<std::size_t>(operation.collective)]) {
+        const bool applies = operation.size <= rule.size_max &&
+                             operation.total_bytes <= rule.total_bytes_max;
+        if (!applies) continue;
+        chosen = rule.algorithm;
+        const bool keeps_order = chosen->operand_order == OperandOrder::by_rank;
         if (keeps_order || operation.operand_order == OperandOrder::any) break;
     }
     DLRT_ASSERT(chosen != nullptr);

@@ -130,6 +130,43 @@ TEST_CASE("volumes: a chain passes on 32 chunks at each rank but the last", "[co
     CHECK(traffic_of(to_middle[1], StepKind::recv) == Traffic{2 * 32, 2 * total_bytes});
 }
 
+TEST_CASE(
+    "volumes: a broadcast on a circulant graph sends each block once to each rank, in the fewest "
+    "rounds",
+    "[collectives]"
+) {
+    for (std::int32_t size : {1, 2, 3, 5, 6, 8, 13, 32, 33}) {
+        const auto schedules = schedules_of(Collective::bcast, "circulant", size, size / 2);
+        const auto others = static_cast<std::uint64_t>(size - 1);
+        CHECK(total_sent(schedules) == Traffic{32 * others, others * total_bytes});
+        // One message each way per round.
+        const std::size_t rounds = size == 1 ? 0 : 32 - 1 + rounds_for(size);
+        for (const Schedule& schedule : schedules)
+            CHECK(traffic_of(schedule, StepKind::send).messages <= rounds);
+        CHECK(depth_of(schedules) <= rounds);
+    }
+}
+
+TEST_CASE(
+    "volumes: a circulant broadcast to six ranks begins as worked out by hand", "[collectives]"
+) {
+    // Over distances 1 2 3 rank 1 gets blocks 0 -2 -1, rank 3 blocks -2 -3 2, each time 3 more. Two
+    // rounds are left out, so that the first is over distance 3, and all numbers are 2 less.
+    const auto schedules = schedules_of(Collective::bcast, "circulant", 6);
+    auto first_blocks = [&](std::size_t rank, std::size_t count) {
+        std::vector<std::uint32_t> blocks;
+        for (const Step& step : schedules[rank].steps) {
+            if (step.kind == StepKind::recv && blocks.size() < count) {
+                blocks.push_back(step.target.chunk);
+            }
+        }
+        return blocks;
+    };
+    using Blocks = std::vector<std::uint32_t>;
+    CHECK(first_blocks(3, 1) == Blocks{0});
+    CHECK(first_blocks(1, 4) == Blocks{1, 0, 4, 2});
+}
+
 TEST_CASE("volumes: a broadcast by scatter leaves out what receivers have", "[collectives]") {
     // Scatter: 0>2 half, 0>1 and 2>3 a quarter. Around: 3 quarters to 1, 2 to 2, 3 to 3, none to 0.
     const auto schedules = schedules_of(Collective::bcast, "scatter_allgather", 4);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Proves the schedules of all ranks of one operation together, exactly, by executing them
-/// abstractly:
+/// Proves the schedules of all ranks of one operation together by executing them abstractly:
 ///
 ///   bounds    no step touches what the collective doesn't give it, nor writes the input;
 ///
@@ -18,11 +17,13 @@
 ///             where that is claimed, and in a scan or exscan always. For a barrier: every rank's
 ///             leaving follows from every rank's entering.
 ///
-/// Pure. O(steps + edges) but for reductions (contributor sets: size / 64 words each).
+/// Pure. O(steps + edges), times ranks / 64 for a barrier and for reductions that are proved
+/// exactly.
 #pragma once
 
 #include "collectives/schedule.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,7 +37,20 @@ struct Fault {
     std::string text;
 };
 
+/// How the values of reductions are proved. All else is exact in both.
+enum class Proof : std::uint8_t {
+    exact,  ///< By sets of contributors.
+    /// Contributions are random 64-bit values, sums wrap around, and an expression is a hash of its
+    /// sides: a fault is missed with a probability of about 2^-64 per chunk.
+    random
+};
+
+/// exact, unless its sets would need more than 64 MiB.
+[[nodiscard]] Proof affordable_proof(std::span<const Schedule> schedules);
+
 /// REQUIRES: schedules by rank, at least one. Nothing when they are right.
-[[nodiscard]] std::optional<Fault> find_fault(std::span<const Schedule> schedules);
+[[nodiscard]] std::optional<Fault> find_fault(
+    std::span<const Schedule> schedules, Proof proof = Proof::exact
+);
 
 }  // namespace dlrt::coll

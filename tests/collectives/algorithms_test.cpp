@@ -80,6 +80,21 @@ TEST_CASE("algorithms: all of share 4 are right for 1 to 128 ranks", "[.][full][
     prove_share(3);
 }
 
+TEST_CASE("algorithms: those of few rounds are right for 3001 ranks", "[collectives]") {
+    const std::pair<Collective, std::string_view> names[] = {
+        {Collective::allreduce, "recursive_doubling"},
+        {Collective::bcast, "binomial"},
+        {Collective::exscan, "recursive_doubling"},
+        {Collective::reduce, "knomial"}};
+    for (const auto& [collective, name] : names) {
+        const Algorithm* algorithm = find_algorithm(collective, name);
+        REQUIRE(algorithm != nullptr);
+        const std::int32_t root = algorithm->has_root ? 1000 : 0;
+        const auto schedules = all_ranks(*algorithm, 3001, root, Placements::none);
+        CHECK_FALSE(find_fault(schedules, Proof::random).has_value());
+    }
+}
+
 TEST_CASE("algorithms: a rank's schedule says whose it is", "[collectives]") {
     for (const Algorithm& algorithm : algorithms()) {
         const Schedule schedule = algorithm.build(

@@ -14,7 +14,10 @@ constexpr OperandOrder by_rank = OperandOrder::by_rank;
 
 std::optional<FaultKind> kind_of_fault(const std::vector<Schedule>& schedules) {
     const auto fault = find_fault(schedules);
-    if (!fault) return std::nullopt;
+    const auto at_random = find_fault(schedules, Proof::random);
+    CHECK(at_random.has_value() == fault.has_value());
+    if (!fault || !at_random) return std::nullopt;
+    CHECK(at_random->kind == fault->kind);
     CHECK_FALSE(fault->text.empty());
     return fault->kind;
 }

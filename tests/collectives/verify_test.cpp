@@ -15,6 +15,9 @@ FaultKind kind_of_fault(const std::vector<Schedule>& schedules) {
     const auto fault = find_fault(schedules);
     REQUIRE(fault.has_value());
     CHECK_FALSE(fault->text.empty());
+    const auto at_random = find_fault(schedules, Proof::random);
+    REQUIRE(at_random.has_value());
+    CHECK(at_random->kind == fault->kind);
     return fault->kind;
 }
 
@@ -144,6 +147,15 @@ TEST_CASE("verify: using what nobody has written is a wrong result", "[collectiv
     swap.left.send(1, scratch_slice(0));
     swap.right.recv(0, output_slice(0));
     CHECK(kind_of_fault(swap.finish()) == FaultKind::result);
+}
+
+TEST_CASE(
+    "verify: sets of contributors are given up for random values when they grow large",
+    "[collectives]"
+) {
+    // A chunk each: 20,000 sets of 313 words are 50 MB, 30,000 of 469 are 113.
+    CHECK(affordable_proof(std::vector<Schedule>(20000)) == Proof::exact);
+    CHECK(affordable_proof(std::vector<Schedule>(30000)) == Proof::random);
 }
 
 TEST_CASE("verify: schedules of different operations do not make one", "[collectives]") {

@@ -2,6 +2,7 @@
 /// dlsched: what collective operations consist of. Lists the algorithms, prints the steps of a
 /// rank, proves all ranks together, draws them.
 #include "collectives/algorithms.hpp"
+#include "collectives/contract.hpp"
 #include "collectives/print.hpp"
 #include "collectives/verify.hpp"
 #include "tools/dlsched/picture.hpp"
@@ -24,7 +25,11 @@ using namespace dlrt;
 using coll::Algorithm;
 using coll::Schedule;
 
-constexpr std::int32_t size_max = 4096;
+constexpr std::int32_t size_max = 1'000'000;
+/// A picture of more is of no use.
+constexpr std::int32_t drawn_size_max = 4096;
+/// Steps and chunks of all ranks together that fit into some GiB.
+constexpr std::uint64_t parts_max = 50'000'000;
 
 struct Request {
     std::string collective;
@@ -32,6 +37,7 @@ struct Request {
     std::string sizes = "8";
     std::int32_t rank = -1;
     std::int32_t root = 0;
+    bool has_root = false;
     bool is_in_place = false;
     std::string file;
     std::string format;
@@ -103,26 +109,55 @@ std::pair<std::int32_t, std::int32_t> parse_sizes(std::string_view text) {
     return {from, to};
 }
 
+Schedule one_rank(
+    const Algorithm& algorithm, std::int32_t size, std::int32_t rank, const Request& how
+) {
+    const bool has_choice = !algorithm.has_root || rank == how.root;
+    const auto placement = how.is_in_place && has_choice ? coll::Placement::in_place
+                                                         : coll::Placement::separate;
+    return algorithm.build({size, rank, how.root, placement});
+}
+
+std::uint64_t parts_of(const Schedule& schedule) {
+    return schedule.steps.size() + buffer_chunks(schedule, coll::BufferId::input) +
+           buffer_chunks(schedule, coll::BufferId::output) + schedule.scratch_chunks;
+}
+
 std::vector<Schedule> all_ranks(const Algorithm& algorithm, std::int32_t size, const Request& how) {
+    auto refuse_many = [&](std::uint64_t parts) {
+        if (parts <= parts_max) return;
+        refuse(fmt::format(
+            "-p: {} {} has too many steps and chunks on {} ranks; those with few rounds and one "
+            "vector go farther",
+            name_of(algorithm.collective), algorithm.name, size
+        ));
+    };
+    std::uint64_t least = parts_max;
+    for (const std::int32_t rank : {0, size / 2, size - 1})
+        least = std::min(least, parts_of(one_rank(algorithm, size, rank, how)));
+    refuse_many(least * static_cast<std::uint64_t>(size));
     std::vector<Schedule> schedules;
+    std::uint64_t parts = 0;
     for (std::int32_t rank = 0; rank < size; ++rank) {
-        const bool has_choice = !algorithm.has_root || rank == how.root;
-        const auto placement = how.is_in_place && has_choice ? coll::Placement::in_place
-                                                             : coll::Placement::separate;
-        schedules.push_back(algorithm.build({size, rank, how.root, placement}));
+        schedules.push_back(one_rank(algorithm, size, rank, how));
+        refuse_many(parts += parts_of(schedules.back()));
     }
     return schedules;
+}
+
+void check_root(const Request& request, const Algorithm& algorithm, std::int32_t size) {
+    if (request.root < 0 || request.root >= size) {
+        refuse(fmt::format("--root: {} is no rank of {}", request.root, size));
+    }
+    if (request.root != 0 && !algorithm.has_root) {
+        refuse(fmt::format("--root: {} has no root", name_of(algorithm.collective)));
+    }
 }
 
 std::int32_t single_size(const Request& request, const Algorithm& algorithm) {
     const auto [from, to] = parse_sizes(request.sizes);
     if (from != to) refuse("-p: one number of ranks is wanted, not a range");
-    if (request.root < 0 || request.root >= from) {
-        refuse(fmt::format("--root: {} is no rank of {}", request.root, from));
-    }
-    if (request.root != 0 && !algorithm.has_root) {
-        refuse(fmt::format("--root: {} has no root", name_of(algorithm.collective)));
-    }
+    check_root(request, algorithm, from);
     return from;
 }
 
@@ -141,38 +176,66 @@ void print(const Request& request) {
     if (request.rank < -1 || request.rank >= size) {
         refuse(fmt::format("--rank: {} is no rank of {}", request.rank, size));
     }
-    for (const Schedule& schedule : all_ranks(algorithm, size, request)) {
-        if (request.rank >= 0 && schedule.shape.rank != request.rank) continue;
-        std::fputs(coll::print(schedule).c_str(), stdout);
+    if (request.rank >= 0) {
+        std::fputs(coll::print(one_rank(algorithm, size, request.rank, request)).c_str(), stdout);
+        return;
     }
+    for (const Schedule& schedule : all_ranks(algorithm, size, request))
+        std::fputs(coll::print(schedule).c_str(), stdout);
+}
+
+std::string proofs_text(std::size_t exact_count, std::size_t random_count) {
+    const std::size_t count = exact_count + random_count;
+    std::string how = "exactly";
+    if (exact_count == 0) {
+        how = "with random values";
+    } else if (random_count > 0) {
+        how = fmt::format("exactly, but {} with random values", random_count);
+    }
+    return fmt::format("{} operation{} proved {}", count, count == 1 ? "" : "s", how);
+}
+
+/// False when something was wrong, which is then told.
+bool verify_one(const Algorithm& algorithm, const Request& request) {
+    const auto [from, to] = parse_sizes(request.sizes);
+    std::size_t exact_count = 0, random_count = 0;
+    bool is_right = true;
+    for (std::int32_t size = from; size <= to; ++size) {
+        const bool has_roots = algorithm.has_root && !request.has_root;
+        const std::int32_t first = request.has_root ? request.root : 0;
+        for (std::int32_t root = first; root <= (has_roots ? size - 1 : first); ++root) {
+            Request how = request;
+            how.root = root;
+            const std::vector<Schedule> schedules = all_ranks(algorithm, size, how);
+            const coll::Proof proof = coll::affordable_proof(schedules);
+            ++(proof == coll::Proof::exact ? exact_count : random_count);
+            const auto fault = coll::find_fault(schedules, proof);
+            if (!fault) continue;
+            fmt::print(
+                "{} {}: wrong on {} ranks, root {}: {}\n", name_of(algorithm.collective),
+                algorithm.name, size, root, fault->text
+            );
+            is_right = false;
+        }
+    }
+    if (!is_right) return false;
+    fmt::print(
+        "{} {}: right on {}{} ranks ({})\n", name_of(algorithm.collective), algorithm.name, from,
+        from == to ? "" : fmt::format(" to {}", to), proofs_text(exact_count, random_count)
+    );
+    return true;
 }
 
 /// Returns the exit status.
 int verify(const Request& request) {
-    const auto [from, to] = parse_sizes(request.sizes);
+    const std::vector<const Algorithm*> chosen = chosen_algorithms(request);
+    const std::int32_t from = parse_sizes(request.sizes).first;
+    for (const Algorithm* algorithm : chosen) {
+        if (request.has_root) check_root(request, *algorithm, from);
+    }
     int status = 0;
-    for (const Algorithm* algorithm : chosen_algorithms(request)) {
-        std::size_t count = 0;
-        for (std::int32_t size = from; size <= to; ++size) {
-            const std::int32_t roots = algorithm->has_root ? size : 1;
-            for (std::int32_t root = 0; root < roots; ++root, ++count) {
-                Request how = request;
-                how.root = root;
-                const auto fault = coll::find_fault(all_ranks(*algorithm, size, how));
-                if (!fault) continue;
-                fmt::print(
-                    "{} {}: wrong on {} ranks, root {}: {}\n", name_of(algorithm->collective),
-                    algorithm->name, size, root, fault->text
-                );
-                status = 1;
-            }
-        }
-        if (status != 0) continue;
-        fmt::print(
-            "{} {}: right on {}{} ranks ({} operation{} proved)\n", name_of(algorithm->collective),
-            algorithm->name, from, from == to ? "" : fmt::format(" to {}", to), count,
-            count == 1 ? "" : "s"
-        );
+    for (const Algorithm* algorithm : chosen) {
+        if (!verify_one(*algorithm, request)) status = 1;
     }
     return status;
 }
@@ -189,9 +252,13 @@ std::string format_of(const Request& request) {
 int draw(const Request& request) {
     const Algorithm& algorithm = one_algorithm(request);
     const std::string format = format_of(request);
-    const std::vector<Schedule> schedules = all_ranks(
-        algorithm, single_size(request, algorithm), request
-    );
+    const std::int32_t size = single_size(request, algorithm);
+    if (size > drawn_size_max) {
+        refuse(
+            fmt::format("-p: {} ranks are too many to draw; valid: 1 to {}", size, drawn_size_max)
+        );
+    }
+    const std::vector<Schedule> schedules = all_ranks(algorithm, size, request);
     const sched::Timeline timeline = sched::simulate(schedules, {});
     std::string text;
     if (format == "svg") text = sched::svg_picture(schedules, timeline);
@@ -231,8 +298,12 @@ int main(int argc, char** argv) {
             ->default_val("8");
         command->add_flag("--in-place", request.is_in_place, "input where the output comes");
     }
-    for (CLI::App* command : {printing, drawing}) {
-        command->add_option("--root", request.root, "of those that have one")->default_val(0);
+    for (CLI::App* command : {printing, proving, drawing}) {
+        command->add_option(
+            "--root", request.root,
+            command == proving ? "only this one (default: each rank in turn)"
+                               : "of those that have one (default: 0)"
+        );
     }
     printing->add_option("--rank", request.rank, "only this one");
     drawing->add_option("-o,--output", request.file, "default: standard output");
@@ -245,6 +316,7 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "dlsched: {}; see dlsched --help\n", error.what());
         return 2;
     }
+    request.has_root = proving->count("--root") > 0;
     if (listing->parsed()) list(request);
     if (printing->parsed()) print(request);
     if (proving->parsed()) return verify(request);

@@ -37,8 +37,16 @@ class Dlsched(unittest.TestCase):
         status, out, _ = run("verify", "bcast", "binomial", "-p", "1:4")
         # As many roots as ranks: 1 + 2 + 3 + 4.
         self.assertEqual((status, out),
-                         (0, "bcast binomial: right on 1 to 4 ranks (10 operations proved)\n"))
+                         (0, "bcast binomial: right on 1 to 4 ranks (10 operations proved exactly)\n"))
         self.assertEqual(run("verify", "allreduce", "-p", "5", "--in-place")[0], 0)
+
+    def test_sets_that_would_fill_the_memory_give_way_to_random_values(self):
+        status, out, err = run("verify", "allreduce", "recursive_doubling", "-p", "9000")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, "allreduce recursive_doubling: right on 9000 ranks "
+                              "(1 operation proved with random values)\n")
+        out = run("verify", "reduce", "binomial", "-p", "64", "--root", "5")[1]
+        self.assertEqual(out, "reduce binomial: right on 64 ranks (1 operation proved exactly)\n")
 
     def test_drawings(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +73,9 @@ class Dlsched(unittest.TestCase):
             (("print", "bcast", "binomial", "--root", "8"), "8 is no rank of 8"),
             (("print", "barrier", "tree", "--root", "1"), "barrier has no root"),
             (("print", "barrier", "tree", "--rank", "9"), "9 is no rank of 8"),
+            (("verify", "bcast", "-p", "3:5", "--root", "3"), "3 is no rank of 3"),
+            (("verify", "allreduce", "ring", "-p", "100000"), "too many steps and chunks"),
+            (("draw", "bcast", "binomial", "-p", "5000"), "5000 ranks are too many to draw"),
             (("draw", "bcast", "binomial", "-o", "x.png"), "'png' is no form"),
             (("print", "bcast", "--rnak", "1"), "--rnak"),
             ((), "subcommand"),

@@ -89,7 +89,7 @@ std::string_view name_of(StepKind kind) {
 }
 
 ChunkSizes ChunkSizes::split(
-    std::uint64_t total_bytes, std::uint32_t unit_bytes, std::uint32_t chunk_count
+    std::uint64_t total_bytes, std::uint64_t unit_bytes, std::uint32_t chunk_count
 ) {
     DLRT_ASSERT(unit_bytes > 0 && chunk_count > 0);
     const std::uint64_t units = (total_bytes + unit_bytes - 1) / unit_bytes;

@@ -135,7 +135,7 @@ class ChunkSizes {
     ChunkSizes() = default;
     /// A vector of total_bytes, cut between units of unit_bytes.
     [[nodiscard]] static ChunkSizes split(
-        std::uint64_t total_bytes, std::uint32_t unit_bytes, std::uint32_t chunk_count
+        std::uint64_t total_bytes, std::uint64_t unit_bytes, std::uint32_t chunk_count
     );
     [[nodiscard]] static ChunkSizes block(std::uint64_t block_bytes) {
         return {block_bytes, no_end};

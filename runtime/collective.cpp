@@ -8,6 +8,7 @@
 #include "runtime/core.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace dlrt {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // the carried bytes of the vector are the same everywhere.
 constexpr std::uint64_t piece_bytes_max = std::uint64_t{32} << 20;
 // Chunks of long vectors begin at multiples of this, for the reduction's sake.
-constexpr std::uint32_t chunk_unit_bytes = 64;
+constexpr std::uint64_t chunk_unit_bytes = 64;
 constexpr std::uint64_t aligned_chunk_bytes_min = 1024;
 
 /// One schedule's worth of work, in memory as it is carried.
@@ -27,8 +28,7 @@ struct Piece {
     std::uint64_t bytes = 0;  ///< Of the vector, or of one block.
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
-    ReduceOp op = ReduceOp::null;
-    ElementType element = ElementType::byte;
+    const Reducer* reducer = nullptr;
 };
 
 bool has_blocks(coll::Collective collective) {
@@ -46,8 +46,10 @@ Status no_memory(coll::Collective collective, std::uint64_t bytes) {
 coll::ChunkSizes chunk_sizes(const Piece& piece, const coll::Schedule& schedule) {
     if (schedule.chunk_rule == coll::ChunkRule::block) return coll::ChunkSizes::block(piece.bytes);
     const bool is_long = piece.bytes >= schedule.chunk_count * aligned_chunk_bytes_min;
-    const std::uint32_t unit = is_long ? chunk_unit_bytes : element_size_bytes(piece.element);
-    return coll::ChunkSizes::split(piece.bytes, unit, schedule.chunk_count);
+    const std::uint64_t unit = piece.reducer != nullptr ? piece.reducer->unit_bytes() : 1;
+    const std::uint64_t aligned = std::lcm(unit, chunk_unit_bytes);
+    const bool aligns = is_long && unit < chunk_unit_bytes && aligned <= aligned_chunk_bytes_min;
+    return coll::ChunkSizes::split(piece.bytes, aligns ? aligned : unit, schedule.chunk_count);
 }
 
 std::string_view words_for(coll::Choice::Reason reason) {
@@ -85,7 +87,12 @@ const coll::Algorithm& choose(Communicator& comm, const coll::Operation& operati
 Status run(Communicator& comm, const Piece& piece) {
     const auto size = static_cast<std::uint64_t>(comm.size());
     const std::uint64_t total_bytes = piece.bytes * (has_blocks(piece.collective) ? size : 1);
-    const coll::Algorithm& algorithm = choose(comm, {piece.collective, comm.size(), total_bytes});
+    const Reducer* const reducer = piece.reducer;
+    const coll::OperandOrder order = reducer != nullptr ? reducer->operand_order()
+                                                        : coll::OperandOrder::any;
+    const coll::Algorithm& algorithm = choose(
+        comm, {piece.collective, comm.size(), total_bytes, order}
+    );
     CollectiveState& state = comm.collective_state();
     const coll::Schedule& schedule = state.schedule(
         algorithm, {comm.size(), comm.rank(), piece.root, piece.placement}
@@ -97,8 +104,12 @@ Status run(Communicator& comm, const Piece& piece) {
     const ScheduleChannel channel{
         &comm.engine(), comm.group().get(), comm.collective_context(),
         comm.next_collective_sequence()};
-    const ScheduleBinding binding{&schedule, sizes,    piece.input,  piece.output,
-                                  scratch,   piece.op, piece.element};
+    const std::uint64_t memory_bytes = reducer != nullptr ? reducer->memory_bytes() : 0;
+    std::byte* memory = memory_bytes > 0 ? state.reduction_memory().at_least(memory_bytes)
+                                         : nullptr;
+    if (memory == nullptr && memory_bytes > 0) return no_memory(piece.collective, memory_bytes);
+    const ScheduleBinding binding{&schedule, sizes,   piece.input, piece.output,
+                                  scratch,   reducer, memory};
     state.runner().start(channel, binding);
     return state.runner().finish();
 }
@@ -115,7 +126,7 @@ struct VectorCall {
     const Buffer* output = nullptr;
     bool has_output_before = false;  ///< The output's content counts: bcast's root, in place.
     bool has_output_after = false;
-    ReduceOp op = ReduceOp::null;
+    const Reducer* reducer = nullptr;
     Carriage carriage;
 };
 
@@ -135,8 +146,8 @@ Status run_window(Communicator& comm, const VectorCall& call, const Window& wind
     }
     std::byte* packing = staged == nullptr ? nullptr : staged + carried_bytes;
 
-    Piece piece{call.collective, call.root, coll::Placement::separate, carried_bytes, nullptr,
-                nullptr,         call.op,   carriage.carried};
+    Piece piece{call.collective, call.root,   coll::Placement::separate, carried_bytes, nullptr,
+                nullptr,         call.reducer};
     if (call.output != nullptr) {
         piece.output = stages_output ? staged : address_of(*call.output, carriage, window.first);
     }
@@ -155,6 +166,10 @@ Status run_window(Communicator& comm, const VectorCall& call, const Window& wind
     }
     const Status status = run(comm, piece);
     if (!status.ok()) return status;
+    if (call.has_output_after && call.reducer != nullptr) {
+        const auto rank_count = static_cast<std::uint32_t>(comm.size());
+        call.reducer->finish(piece.output, carried_bytes, rank_count);
+    }
     if (call.has_output_after && stages_output) {
         store(*call.output, carriage, window, packing, piece.output);
     }
@@ -162,7 +177,9 @@ Status run_window(Communicator& comm, const VectorCall& call, const Window& wind
 }
 
 Status run_vector(Communicator& comm, const VectorCall& call, std::uint64_t element_count) {
-    const std::uint64_t count_max = piece_bytes_max / call.carriage.carried_bytes();
+    const std::uint64_t count_max = std::max<std::uint64_t>(
+        piece_bytes_max / call.carriage.carried_bytes(), 1
+    );
     Window window;
     do {
         window.count = std::min(count_max, element_count - window.first);
@@ -178,17 +195,17 @@ Status run_reduction(Communicator& comm, const ReduceArguments& arguments, Vecto
     const bool is_in_place = has_output && arguments.is_in_place;
     const ConstBuffer own = is_in_place ? as_const(arguments.output) : arguments.input;
     const Layout& layout = **own.layout;
-    if (!is_defined(arguments.op, layout.element())) {
+    if (!arguments.reducer.is_defined()) {
         return fail(
-            Errc::op, "{}: this reduction is not defined for elements of type {}",
-            coll::name_of(call.collective), element_name(layout.element())
+            Errc::op, "{}: {} is not defined", coll::name_of(call.collective),
+            arguments.reducer.description()
         );
     }
     call.input = is_in_place ? nullptr : &arguments.input;
     call.has_output_before = is_in_place;
     call.has_output_after = has_output;
-    call.op = arguments.op;
-    call.carriage = carriage_of(arguments.op, layout.element());
+    call.reducer = &arguments.reducer;
+    call.carriage = carriage_of(arguments.reducer);
     return run_vector(comm, call, own.count * layout.size_bytes() / call.carriage.stored_bytes());
 }
 

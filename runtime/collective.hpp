@@ -8,14 +8,14 @@
 
 #include "runtime/base/export.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/reduce_op.hpp"
+#include "runtime/reducer.hpp"
 
 namespace dlrt {
 
 struct ReduceArguments {
     ConstBuffer input;
     Buffer output;  ///< Significant at the root only for reduce().
-    ReduceOp op = ReduceOp::sum;
+    Reducer reducer;
     bool is_in_place = false;
 };
 

@@ -5,10 +5,15 @@
 
 namespace dlrt {
 
-Carriage carriage_of(ReduceOp op, ElementType type) {
-    // Only these round: the others yield one of their operands, or no number at all.
-    const bool rounds = op == ReduceOp::sum || op == ReduceOp::product;
-    return {type, rounds ? accumulation_type(type) : type};
+Carriage carriage_of(const Reducer& reducer) {
+    Carriage carriage;
+    if (reducer.is_user()) {
+        carriage.whole_bytes = reducer.unit_bytes();
+    } else {
+        carriage.stored = reducer.stored();
+        carriage.carried = reducer.carried();
+    }
+    return carriage;
 }
 
 bool needs_staging(const LayoutRef& layout, const Carriage& carriage) {

@@ -6,7 +6,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/reduce_op.hpp"
+#include "runtime/reducer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,22 @@
 namespace dlrt {
 
 /// The elements of an operation's vector in the user's memory and on their way. Plain bytes where
-/// nothing is reduced.
+/// nothing is reduced; whole elements of the user's type for a user's reduction.
 struct Carriage {
     ElementType stored = ElementType::byte;
     ElementType carried = ElementType::byte;
+    std::uint64_t whole_bytes = 0;  ///< Of a whole element, where those are carried as they are.
 
     [[nodiscard]] bool is_widening() const { return stored != carried; }
-    [[nodiscard]] std::uint32_t stored_bytes() const { return element_size_bytes(stored); }
-    [[nodiscard]] std::uint32_t carried_bytes() const { return element_size_bytes(carried); }
+    [[nodiscard]] std::uint64_t stored_bytes() const {
+        return whole_bytes != 0 ? whole_bytes : element_size_bytes(stored);
+    }
+    [[nodiscard]] std::uint64_t carried_bytes() const {
+        return whole_bytes != 0 ? whole_bytes : element_size_bytes(carried);
+    }
 };
 
-[[nodiscard]] Carriage carriage_of(ReduceOp op, ElementType type);
+[[nodiscard]] Carriage carriage_of(const Reducer& reducer);
 
 /// Consecutive elements of a packed stream.
 struct Window {

@@ -40,6 +40,7 @@ class CollectiveState {
     );
     [[nodiscard]] Arena& scratch() { return scratch_; }  ///< What schedules ask for.
     [[nodiscard]] Arena& staging() { return staging_; }  ///< Data that can't travel as it lies.
+    [[nodiscard]] Arena& reduction_memory() { return reduction_memory_; }
     [[nodiscard]] ScheduleRunner& runner() { return runner_; }
     /// Whether this algorithm was not told of yet for a size of so many bits.
     [[nodiscard]] bool is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes);
@@ -60,6 +61,7 @@ class CollectiveState {
     std::vector<Told> told_;
     Arena scratch_;
     Arena staging_;
+    Arena reduction_memory_;
     ScheduleRunner runner_;
 };
 

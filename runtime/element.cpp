@@ -34,8 +34,16 @@ constexpr Element elements[] = {
     {sizeof(long double), "long double"},
     {sizeof(std::complex<float>), "complex float"},
     {sizeof(std::complex<double>), "complex double"},
+    {4 + 4, "float with int32 index"},
+    {8 + 4, "double with int32 index"},
+    {4 + 4, "int32 with int32 index"},
+    {8 + 4, "int64 with int32 index"},
+    {2 + 4, "int16 with int32 index"},
+    {sizeof(long double) + 4, "long double with int32 index"},
 };
-static_assert(std::size(elements) == static_cast<std::size_t>(ElementType::complex128) + 1);
+static_assert(std::size(elements) == element_type_count);
+static_assert(static_cast<std::size_t>(ElementType::long_double_int32) == element_type_count - 1);
+static_assert(static_cast<std::size_t>(ElementType::float32_int32) == dense_element_type_count);
 
 const Element& element_of(ElementType type) {
     const auto number = static_cast<std::size_t>(type);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -157,6 +158,22 @@ class LayoutBuilder {
         return layout;
     }
 
+    /// An element type whose value is followed by an index, `index_offset_bytes` from its start.
+    static LayoutRef predefined_pair(
+        ElementType type, const LayoutRef& value, const LayoutRef& index,
+        std::int64_t index_offset_bytes, std::int64_t extent_bytes
+    ) {
+        LayoutBuilder builder;
+        builder.add(*value, steps(1, 0), 1);
+        Range place;
+        place.include(index_offset_bytes, index_offset_bytes);
+        builder.add(*index, place, 1);
+        builder.bounds_.include(0, extent_bytes);
+        builder.element_ = type;
+        const Placed parts[] = {{value->root_, 0}, {index->root_, index_offset_bytes}};
+        return *builder.finish(layout_build::joined({std::begin(parts), std::end(parts)}));
+    }
+
   private:
     [[nodiscard]] const Range& bounds() const {
         return explicit_bounds_.is_empty ? bounds_ : explicit_bounds_;
@@ -183,16 +200,43 @@ class LayoutBuilder {
     std::uint64_t piece_repetitions_ = 0;
 };
 
+namespace {
+
+using Predefined = std::array<LayoutRef, element_type_count>;
+
+/// REQUIRES: the layouts of its parts are there.
+template<typename Value>
+void add_pair(Predefined& layouts, ElementType type, ElementType value) {
+    struct Pair {
+        Value value;
+        std::int32_t index;
+    };
+    layouts[static_cast<std::size_t>(type)] = LayoutBuilder::predefined_pair(
+        type, layouts[static_cast<std::size_t>(value)],
+        layouts[static_cast<std::size_t>(ElementType::int32)], offsetof(Pair, index), sizeof(Pair)
+    );
+}
+
+Predefined make_predefined() {
+    using enum ElementType;
+    Predefined layouts;
+    for (std::size_t i = 0; i < dense_element_type_count; ++i) {
+        layouts[i] = LayoutBuilder::predefined(static_cast<ElementType>(i));
+    }
+    add_pair<float>(layouts, float32_int32, float32);
+    add_pair<double>(layouts, float64_int32, float64);
+    add_pair<std::int32_t>(layouts, int32_int32, int32);
+    add_pair<std::int64_t>(layouts, int64_int32, int64);
+    add_pair<std::int16_t>(layouts, int16_int32, int16);
+    add_pair<long double>(layouts, long_double_int32, long_double);
+    return layouts;
+}
+
+}  // namespace
+
 const LayoutRef& Layout::of(ElementType type) {
-    constexpr std::size_t types = static_cast<std::size_t>(ElementType::complex128) + 1;
-    static const auto predefined = [] {
-        std::array<LayoutRef, types> layouts;
-        for (std::size_t i = 0; i < types; ++i) {
-            layouts[i] = LayoutBuilder::predefined(static_cast<ElementType>(i));
-        }
-        return layouts;
-    }();
-    DLRT_ASSERT(static_cast<std::size_t>(type) < types);
+    static const Predefined predefined = make_predefined();
+    DLRT_ASSERT(static_cast<std::size_t>(type) < element_type_count);
     return predefined[static_cast<std::size_t>(type)];
 }
 

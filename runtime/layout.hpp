@@ -39,8 +39,20 @@ enum class ElementType : std::uint8_t {
     long_double,
     complex64,
     complex128,
+    // A value and where it is: struct { value; std::int32_t index; } as C lays it out. These have
+    // gaps where the platform does; the packed stream, and element_size_bytes(), never.
+    float32_int32,
+    float64_int32,
+    int32_int32,
+    int64_int32,
+    int16_int32,
+    long_double_int32,
 };
+inline constexpr std::uint32_t element_type_count = 25;
+/// The types below this number have no gaps.
+inline constexpr std::uint32_t dense_element_type_count = 19;
 
+/// Without gaps.
 [[nodiscard]] DLRT_CORE std::uint32_t element_size_bytes(ElementType type);
 [[nodiscard]] DLRT_CORE const char* element_name(ElementType type);
 

@@ -23,6 +23,13 @@ struct Complex {
     T real, imaginary;
 };
 
+/// As packed: no gap before the index or behind it.
+template<typename T>
+struct [[gnu::packed]] Pair {
+    T value;
+    std::int32_t index;
+};
+
 template<typename T>
 concept NarrowFloat = std::same_as<T, Float16> || std::same_as<T, BFloat16>;
 
@@ -103,6 +110,25 @@ struct Extremum {
             const T ordered = takes_left ? left : (takes_right ? right : equal);
             return left_is_nan ? left : (right_is_nan ? right : ordered);
         }
+    }
+};
+
+template<typename T>
+bool is_nan(T value) {
+    if constexpr (std::integral<T>) return false;
+    return value != value;
+}
+
+/// Of two pairs the one whose value is extreme; where neither is, the one with the smaller index.
+template<Extreme extreme>
+struct Located {
+    template<typename T>
+    static Pair<T> apply(Pair<T> left, Pair<T> right) {
+        const T a = left.value, b = right.value;
+        const bool a_is_nan = is_nan(a), b_is_nan = is_nan(b);
+        const bool a_wins = (extreme == Extreme::least ? a < b : a > b) | (a_is_nan & !b_is_nan);
+        const bool b_wins = (extreme == Extreme::least ? b < a : b > a) | (b_is_nan & !a_is_nan);
+        return a_wins | (!b_wins & (left.index <= right.index)) ? left : right;
     }
 };
 
@@ -194,6 +220,13 @@ Kernel bitwise(ReduceOp op) {
     return nullptr;
 }
 
+template<typename T>
+Kernel located(ReduceOp op) {
+    if (op == ReduceOp::minimum_location) return reduce_loop<Pair<T>, Located<Extreme::least>>;
+    if (op == ReduceOp::maximum_location) return reduce_loop<Pair<T>, Located<Extreme::greatest>>;
+    return nullptr;
+}
+
 template<std::integral T>
 Kernel integer(ReduceOp op) {
     // Of these, the sign changes nothing: one loop for both.
@@ -213,8 +246,15 @@ Kernel truth(ReduceOp op) {
     return logical<std::uint8_t>(op);
 }
 
+bool has_division(ElementType type) {
+    return type >= ElementType::float16 && type <= ElementType::complex128;
+}
+
 /// Null where the reduction isn't defined.
 Kernel kernel_for(ReduceOp op, ElementType type) {
+    if (op == ReduceOp::average) {
+        return has_division(type) ? kernel_for(ReduceOp::sum, type) : nullptr;
+    }
     switch (type) {
         case ElementType::none:
         case ElementType::character:
@@ -253,8 +293,33 @@ Kernel kernel_for(ReduceOp op, ElementType type) {
             return sum_or_product<Complex<float>>(op);
         case ElementType::complex128:
             return sum_or_product<Complex<double>>(op);
+        case ElementType::float32_int32:
+            return located<float>(op);
+        case ElementType::float64_int32:
+            return located<double>(op);
+        case ElementType::int32_int32:
+            return located<std::int32_t>(op);
+        case ElementType::int64_int32:
+            return located<std::int64_t>(op);
+        case ElementType::int16_int32:
+            return located<std::int16_t>(op);
+        case ElementType::long_double_int32:
+            return located<long double>(op);
     }
     return nullptr;
+}
+
+template<typename T>
+void divide_loop(std::byte* elements, std::uint64_t count, std::uint32_t divisor) {
+#pragma omp simd
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if constexpr (NarrowFloat<T>) {
+            const float quotient = widen(load<T>(elements, i)) / static_cast<float>(divisor);
+            store<T>(elements, i, narrowed<T>(quotient));
+        } else {
+            store<T>(elements, i, load<T>(elements, i) / static_cast<T>(divisor));
+        }
+    }
 }
 
 void widen_bfloats(const std::byte* source, std::byte* target, std::uint64_t count) {
@@ -289,9 +354,63 @@ void reduce_elements(
     );
 }
 
+bool is_defined_for_prefix(ReduceOp op) {
+    return op != ReduceOp::average;
+}
+
+const char* reduce_op_name(ReduceOp op) {
+    static constexpr const char* names[] = {
+        "null",
+        "sum",
+        "product",
+        "minimum",
+        "maximum",
+        "logical and",
+        "logical or",
+        "logical xor",
+        "bitwise and",
+        "bitwise or",
+        "bitwise xor",
+        "minimum with location",
+        "maximum with location",
+        "average",
+    };
+    static_assert(std::size(names) == static_cast<std::size_t>(ReduceOp::average) + 1);
+    return names[static_cast<std::size_t>(op)];
+}
+
+void divide_elements(ElementType type, void* elements, std::uint64_t count, std::uint32_t divisor) {
+    auto* const bytes = static_cast<std::byte*>(elements);
+    switch (type) {
+        case ElementType::float16:
+            return divide_loop<Float16>(bytes, count, divisor);
+        case ElementType::bfloat16:
+            return divide_loop<BFloat16>(bytes, count, divisor);
+        case ElementType::float32:
+            return divide_loop<float>(bytes, count, divisor);
+        case ElementType::float64:
+            return divide_loop<double>(bytes, count, divisor);
+        case ElementType::long_double:
+            return divide_loop<long double>(bytes, count, divisor);
+        // Both parts of a complex number are divided alike.
+        case ElementType::complex64:
+            return divide_loop<float>(bytes, 2 * count, divisor);
+        case ElementType::complex128:
+            return divide_loop<double>(bytes, 2 * count, divisor);
+        default:
+            DLRT_ASSERT(false);
+    }
+}
+
 ElementType accumulation_type(ElementType type) {
     const bool is_narrow = type == ElementType::float16 || type == ElementType::bfloat16;
     return is_narrow ? ElementType::float32 : type;
+}
+
+ElementType carried_type(ReduceOp op, ElementType type) {
+    // Only these round: the others yield one of their operands, or no number at all.
+    const bool rounds = op == ReduceOp::sum || op == ReduceOp::product || op == ReduceOp::average;
+    return rounds ? accumulation_type(type) : type;
 }
 
 void widen_elements(ElementType narrow, const void* source, void* target, std::uint64_t count) {

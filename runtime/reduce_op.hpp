@@ -23,23 +23,37 @@ enum class ReduceOp : std::uint8_t {
     bit_and,
     bit_or,
     bit_xor,
+    minimum_location,
+    maximum_location,
+    average,
 };
 
 /// Whether the reduction is defined for the element type (see dlrt.h at dlrt_op).
 [[nodiscard]] DLRT_CORE bool is_defined(ReduceOp op, ElementType type);
+/// Whether scans may use it: an average has no meaning before everybody's value is in.
+[[nodiscard]] DLRT_CORE bool is_defined_for_prefix(ReduceOp op);
+[[nodiscard]] DLRT_CORE const char* reduce_op_name(ReduceOp op);
 
 /// target[i] = left[i] op right[i] for count elements; target may be left or right, else it doesn't
 /// overlap them. No alignment is needed. Operands keep their order. In minimum and maximum NaN wins
 /// (left's, if both are) and -0 is less than +0; integers wrap; logical results are 0 or 1. half
-/// and bfloat16 are computed in float and rounded to nearest even. REQUIRES: is_defined(op, type).
+/// and bfloat16 are computed in float and rounded to nearest even. Pairs are taken without gaps;
+/// of equal values, zeros of either sign among them, and of two NaN the smaller index wins. An
+/// average is summed here, and divided by divide_elements(). REQUIRES: is_defined(op, type).
 void reduce_elements(
     ReduceOp op, ElementType type, const void* left, const void* right, void* target,
     std::uint64_t count
 );
 
+/// Divides each of `count` floats or complex numbers.
+void divide_elements(ElementType type, void* elements, std::uint64_t count, std::uint32_t divisor);
+
 /// The wider type in which a chain of reductions of this type is to be carried (float for half and
 /// bfloat16, else the type itself), and the conversions; the narrowing one rounds to nearest even.
 [[nodiscard]] ElementType accumulation_type(ElementType type);
+/// The type in which operands of this reduction are carried: accumulation_type() for the ones that
+/// round, else the type itself.
+[[nodiscard]] ElementType carried_type(ReduceOp op, ElementType type);
 void widen_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);
 void narrow_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);
 

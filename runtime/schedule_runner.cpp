@@ -83,9 +83,9 @@ void ScheduleRunner::start_step(std::uint32_t index) {
         }
         case coll::StepKind::reduce:
             if (bytes > 0) {
-                reduce_elements(
-                    binding_.op, binding_.element, source_of(step.source), source_of(step.right),
-                    target_of(step.target), bytes / element_size_bytes(binding_.element)
+                binding_.reducer->apply(
+                    source_of(step.source), source_of(step.right), target_of(step.target), bytes,
+                    binding_.reduction_memory
                 );
             }
             return complete_step(index);

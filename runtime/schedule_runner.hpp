@@ -14,7 +14,7 @@
 #include "collectives/schedule.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/group.hpp"
-#include "runtime/reduce_op.hpp"
+#include "runtime/reducer.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -29,15 +29,16 @@ struct ScheduleChannel {
     std::uint64_t sequence = 0;  ///< Of the operation, the same on all ranks.
 };
 
-/// What the symbols of a schedule stand for. The schedule and the memory outlive the run.
+/// What the symbols of a schedule stand for. The schedule, the reducer and the memory outlive the
+/// run.
 struct ScheduleBinding {
     const coll::Schedule* schedule = nullptr;
     coll::ChunkSizes sizes;
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
-    std::byte* scratch = nullptr;  ///< scratch_chunks times sizes.full_bytes().
-    ReduceOp op = ReduceOp::null;
-    ElementType element = ElementType::none;  ///< What the operation works on.
+    std::byte* scratch = nullptr;           ///< scratch_chunks times sizes.full_bytes().
+    const Reducer* reducer = nullptr;       ///< Null where nothing is reduced.
+    std::byte* reduction_memory = nullptr;  ///< reducer->memory_bytes().
 };
 
 class ScheduleRunner {

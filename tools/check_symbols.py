@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when libdlrt.so exports, or dlrt.h declares, other functions than the list says.
+"""Fails when libdlrt.so exports, or its headers declare, other functions than the list says.
 
-usage: check_symbols.py LIBRARY LIST HEADER
+usage: check_symbols.py LIBRARY LIST HEADER...
 
 LIST has one symbol with its version node a line (dlrt_init@@DLRT_0.1). A symbol that is published
 never moves to another node; new ones get a new node.
@@ -23,12 +23,13 @@ def exported(library):
     return {row[-1] for row in rows if row[-2] != "A"}
 
 
-def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text("utf-8"), flags=re.S)
+def declared(headers):
+    text = "".join(pathlib.Path(header).read_text("utf-8") for header in headers)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return set(re.findall(r"^DLRT_PUBLIC[^;(]*?\b(\w+)\s*\(", text, flags=re.M))
 
 
-def problems(library, listing, header):
+def problems(library, listing, headers):
     symbols = exported(library)
     listed = set(pathlib.Path(listing).read_text("utf-8").split())
     names = {symbol.split("@")[0] for symbol in listed}
@@ -36,15 +37,15 @@ def problems(library, listing, header):
         ("has no version node", {symbol for symbol in symbols if "@@" not in symbol}),
         ("is exported but not listed", symbols - listed),
         ("is listed but not exported", listed - symbols),
-        ("is declared but not listed", declared(header) - names),
-        ("is listed but not declared", names - declared(header)),
+        ("is declared but not listed", declared(headers) - names),
+        ("is listed but not declared", names - declared(headers)),
     ):
         yield from (f"{symbol} {what}" for symbol in sorted(found))
 
 
 def main():
-    library, listing, header = sys.argv[1:]
-    found = list(problems(library, listing, header))
+    library, listing, *headers = sys.argv[1:]
+    found = list(problems(library, listing, headers))
     print("\n".join(found) if found else "symbols: as listed")
     return 1 if found else 0
 

@@ -105,7 +105,7 @@ inline constexpr std::uint64_t short_way_count_end = std::uint64_t{1} << 48;
     if (comm == nullptr) return {};
     // Handles of elements have generation 0: the upper half of the number.
     const auto type = std::bit_cast<std::uint64_t>(buffer.type);
-    if (type - 1 >= element_type_count - 1) return {};
+    if (type - 1 >= dense_element_type_count - 1) return {};
     // A negative one is not below it either.
     if (static_cast<std::uint64_t>(buffer.count) >= short_way_count_end) return {};
     // Null and DLRT_IN_PLACE, which is -1, are the two addresses that can't hold anything.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collectives: what each rank can check by itself; the core checks what ranks must agree on.
 #include "runtime/api/arguments.hpp"
+#include "runtime/api/ops.hpp"
 #include "runtime/collective.hpp"
 
 namespace dlrt::api {
@@ -11,6 +12,7 @@ struct Collective {
     Use<Communicator> use;
     LayoutUse layout;
     std::uint64_t size_bytes = 0;
+    Reducer reducer;  ///< Of a reduction.
     [[nodiscard]] Communicator& comm() const { return *use.pointer; }
 };
 
@@ -20,21 +22,6 @@ Status check_root(const Site& site, const Communicator& comm, std::int32_t root)
     if (root >= 0 && root < comm.size()) [[likely]]
         return {};
     return site.fail(Errc::root, "root {} is not in 0..{}", root, comm.size() - 1);
-}
-
-Status check_op(const Site& site, dlrt_op op, const Layout& layout) {
-    if (op < DLRT_SUM || op > DLRT_BXOR) {
-        return site.fail(Errc::op, "op {} is not a reduction", static_cast<long>(op));
-    }
-    if (is_defined(static_cast<ReduceOp>(op), layout.element())) [[likely]]
-        return {};
-    if (layout.element() == ElementType::none) {
-        return site.fail(Errc::type, "a type of mixed elements can't be reduced");
-    }
-    return site.fail(
-        Errc::op, "reduction {} is not defined for {}", static_cast<long>(op),
-        element_name(layout.element())
-    );
 }
 
 /// Checks the communicator and the buffer that every rank has.
@@ -103,7 +90,10 @@ Status open_reduction(
         is_in_place ? reduction.output : reduction.input, reduction.count, reduction.type};
     const Status bad = use_buffer(site, input, call.layout, call.size_bytes);
     if (!bad.ok()) return bad;
-    const Status undefined = check_op(site, reduction.op, call.layout.layout());
+    const Status undefined = use_op(
+        site, reduction.op, ReductionForm::whole, reduction.type, *call.layout.reference,
+        call.reducer
+    );
     if (!undefined.ok() || !has_output || is_in_place) return undefined;
     return check_other_buffer(site, call, reduction.output, input, 1);
 }
@@ -114,7 +104,7 @@ ReduceArguments reduce_arguments(const Reduction& reduction, const Collective& c
     return {
         .input = {is_in_place ? nullptr : reduction.input, count, call.layout.reference},
         .output = {reduction.output, count, call.layout.reference},
-        .op = static_cast<ReduceOp>(reduction.op),
+        .reducer = call.reducer,
         .is_in_place = is_in_place,
     };
 }

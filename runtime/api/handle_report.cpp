@@ -20,6 +20,9 @@ std::string describe(const GroupRef& group) {
 std::string describe(const LayoutRef& layout) {
     return fmt::format("type of {} bytes", layout->size_bytes());
 }
+std::string describe(const UserOpRef& op) {
+    return op->is_commutative ? "commutative reduction" : "reduction that does not commute";
+}
 std::string describe(const Request& request) {
     const char* state = request.is_started ? "active" : "inactive";
     const char* kind = request.kind == RequestKind::receive ? "receive" : "send";
@@ -65,6 +68,7 @@ std::vector<std::string> describe_leftovers(Surface& surface) {
     describe_table(surface.communicators, lines);
     describe_table(surface.groups, lines);
     describe_table(surface.types, lines);
+    describe_table(surface.ops, lines);
     describe_requests(*surface.requests, lines);
     describe_table(surface.messages, lines);
     return lines;

@@ -7,7 +7,7 @@ static_assert(static_cast<int>(Errc::timeout) == DLRT_ERR_TIMEOUT);
 static_assert(static_cast<int>(Errc::internal) == DLRT_ERR_INTERNAL);
 static_assert(any_source == DLRT_ANY_SOURCE && any_tag == DLRT_ANY_TAG);
 static_assert(undefined_rank == DLRT_UNDEFINED);
-static_assert(static_cast<int>(ElementType::complex128) == element_type_count - 1);
+static_assert(static_cast<int>(ReduceOp::average) == built_in_op_count - 1);
 
 // Never destroyed: a program may leave without finalize while other threads are inside.
 Surface* const Surface::instance_ = new Surface;
@@ -30,6 +30,7 @@ void Surface::attach(Core& core) {
     groups.set_sharing(sharing);
     types.set_sharing(sharing);
     messages.set_sharing(sharing);
+    ops.set_sharing(sharing);
     // Pairs with the load in is_attached_to().
     core_alone_.store(is_shared ? nullptr : &core, std::memory_order_release);
     core_.store(&core, std::memory_order_release);
@@ -43,6 +44,7 @@ void Surface::detach() {
     groups.clear();
     types.clear();
     messages.clear();
+    ops.clear();
     world = nullptr;
     self = nullptr;
     forget_recent();
@@ -110,6 +112,13 @@ Status Site::use(dlrt_group handle, GroupRef& group) const {
     return fail(Errc::group, "group is freed or was never a group");
 }
 
+Status Site::use(dlrt_op handle, UserOpRef& op) const {
+    op = surface_.ops.pin(to_handle(handle)).value_or(nullptr);
+    if (op) return {};
+    if (handle.index == 0 && handle.generation == 0) return fail(Errc::op, "op is DLRT_OP_NULL");
+    return fail(Errc::op, "op is freed or was never an operation");
+}
+
 namespace {
 
 template<typename T, typename CHandle>
@@ -133,6 +142,9 @@ Status Site::give(LayoutRef layout, dlrt_type* handle) const {
 }
 Status Site::give(MessageEntry entry, dlrt_message* handle) const {
     return give_from(*this, surface_.messages, std::move(entry), handle);
+}
+Status Site::give(UserOpRef op, dlrt_op* handle) const {
+    return give_from(*this, surface_.ops, std::move(op), handle);
 }
 
 }  // namespace dlrt::api

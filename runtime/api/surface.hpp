@@ -10,6 +10,7 @@
 #include "runtime/core.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/include/dlrt.h"
+#include "runtime/reducer.hpp"
 #include "runtime/request_state.hpp"
 
 #include <array>
@@ -27,7 +28,8 @@ struct MessageEntry {
     GroupRef translation;
 };
 
-inline constexpr std::uint32_t element_type_count = 19;
+/// One of each ReduceOp, the null one among them.
+inline constexpr std::uint32_t built_in_op_count = 14;
 
 class Surface {
   public:
@@ -52,6 +54,7 @@ class Surface {
     HandleTable<GroupRef> groups{2};
     HandleTable<LayoutRef> types{element_type_count};
     HandleTable<MessageEntry> messages{2};
+    HandleTable<UserOpRef> ops{built_in_op_count};
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
 
     /// The communicator that point-to-point calls used last, or the world: found at once by the
@@ -152,12 +155,15 @@ class Site {
         return use_other(handle, use);
     }
     Status use(dlrt_group handle, GroupRef& group) const;
+    /// Those of users only.
+    Status use(dlrt_op handle, UserOpRef& op) const;
 
     /// Puts a new object behind a handle. Errors: Errc::limit.
     Status give(CommunicatorRef comm, dlrt_comm* handle) const;
     Status give(GroupRef group, dlrt_group* handle) const;
     Status give(LayoutRef layout, dlrt_type* handle) const;
     Status give(MessageEntry entry, dlrt_message* handle) const;
+    Status give(UserOpRef op, dlrt_op* handle) const;
 
   private:
     [[gnu::cold]] void enter_slowly(Core* core);

@@ -110,6 +110,9 @@ typedef struct dlrt_request {
 typedef struct dlrt_message {
     uint32_t index, generation;
 } dlrt_message;
+typedef struct dlrt_op {
+    uint32_t index, generation;
+} dlrt_op;
 
 DLRT_CONSTANT dlrt_comm DLRT_COMM_NULL = {0, 0};
 DLRT_CONSTANT dlrt_comm DLRT_COMM_WORLD = {1, 0};
@@ -140,6 +143,14 @@ DLRT_CONSTANT dlrt_type DLRT_DOUBLE = {15, 0};
 DLRT_CONSTANT dlrt_type DLRT_LONG_DOUBLE = {16, 0};
 DLRT_CONSTANT dlrt_type DLRT_COMPLEX_FLOAT = {17, 0};
 DLRT_CONSTANT dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
+/* A value and where it is, for DLRT_MINLOC and DLRT_MAXLOC: struct { value; int32_t index; } as C
+ * lays it out on this platform. The extent is that of the struct; gaps are not sent. */
+DLRT_CONSTANT dlrt_type DLRT_FLOAT_INT32 = {19, 0};
+DLRT_CONSTANT dlrt_type DLRT_DOUBLE_INT32 = {20, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT32_INT32 = {21, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT64_INT32 = {22, 0};
+DLRT_CONSTANT dlrt_type DLRT_INT16_INT32 = {23, 0};
+DLRT_CONSTANT dlrt_type DLRT_LONG_DOUBLE_INT32 = {24, 0};
 /* The C integers by their own names, for the data model of this platform. */
 #define DLRT_SHORT DLRT_INT16
 #define DLRT_INT DLRT_INT32
@@ -152,22 +163,7 @@ DLRT_CONSTANT dlrt_type DLRT_COMPLEX_DOUBLE = {18, 0};
 
 enum { DLRT_PROC_NULL = -1, DLRT_ANY_SOURCE = -2, DLRT_ANY_TAG = -1, DLRT_UNDEFINED = -32766 };
 
-/* Reductions. Which element types each accepts: integers all; floats and complex per line.
- * DLRT_CHAR is text and has none. Integers wrap; -0 is less than +0; logical results are 0 or 1. */
-typedef enum dlrt_op {
-    DLRT_OP_NULL = 0,
-    DLRT_SUM = 1,  /* integers, floats, complex */
-    DLRT_PROD = 2, /* integers, floats, complex */
-    DLRT_MIN = 3,  /* integers, floats: NaN wins (IEEE 754-2019 minimum) */
-    DLRT_MAX = 4,  /* integers, floats: NaN wins */
-    DLRT_LAND = 5, /* integers, bool */
-    DLRT_LOR = 6,
-    DLRT_LXOR = 7,
-    DLRT_BAND = 8, /* integers, bool, byte */
-    DLRT_BOR = 9,
-    DLRT_BXOR = 10,
-    DLRT_OP_PIN_SIZE = 0x7fffffff
-} dlrt_op;
+#include "dlrt_reduction.h"
 
 /* What a receive, a probe or a completed request reports. */
 typedef struct dlrt_status {

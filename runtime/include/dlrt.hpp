@@ -61,19 +61,6 @@ struct From {
     int tag = any_tag;
 };
 
-enum class Op : int {
-    sum = DLRT_SUM,
-    product = DLRT_PROD,
-    min = DLRT_MIN,
-    max = DLRT_MAX,
-    logical_and = DLRT_LAND,
-    logical_or = DLRT_LOR,
-    logical_xor = DLRT_LXOR,
-    bit_and = DLRT_BAND,
-    bit_or = DLRT_BOR,
-    bit_xor = DLRT_BXOR,
-};
-
 // ---- What can be sent ----
 
 /// Bytes that mean the same in another process: no pointers.
@@ -91,6 +78,31 @@ struct ConstElements;
 template<typename T>
 concept TransferableValue = Transferable<T> && !std::ranges::range<T> &&
                             !std::is_base_of_v<ConstElements, T>;
+
+/// A value and where it is, for Op::min_location and Op::max_location.
+template<typename V>
+struct Located {
+    V value{};
+    std::int32_t index = 0;
+};
+template<typename T>
+inline constexpr bool is_located = false;
+template<typename V>
+inline constexpr bool is_located<Located<V>> = true;
+
+/// The type of Located<V>; DLRT_TYPE_NULL where there is none.
+template<typename V>
+[[nodiscard]] constexpr dlrt_type located_type() {
+    if constexpr (std::is_same_v<V, float>) return DLRT_FLOAT_INT32;
+    if constexpr (std::is_same_v<V, double>) return DLRT_DOUBLE_INT32;
+    if constexpr (std::is_same_v<V, long double>) return DLRT_LONG_DOUBLE_INT32;
+    if constexpr (std::is_integral_v<V> && std::is_signed_v<V>) {
+        if constexpr (sizeof(V) == 2) return DLRT_INT16_INT32;
+        if constexpr (sizeof(V) == 4) return DLRT_INT32_INT32;
+        if constexpr (sizeof(V) == 8) return DLRT_INT64_INT32;
+    }
+    return DLRT_TYPE_NULL;
+}
 
 /// The element type of T; DLRT_TYPE_NULL for structs, which travel as bytes.
 template<Transferable T>
@@ -117,6 +129,8 @@ template<Transferable T>
         return DLRT_COMPLEX_FLOAT;
     } else if constexpr (std::is_same_v<T, std::complex<double>>) {
         return DLRT_COMPLEX_DOUBLE;
+    } else if constexpr (is_located<T>) {
+        return located_type<decltype(T::value)>();
     } else {
         return DLRT_TYPE_NULL;
     }
@@ -127,12 +141,24 @@ template<typename T>
 concept Reducible = Transferable<T> && element_type<T>()
 .index != 0;
 
+/// Of one T on its way.
+template<Transferable T>
+[[nodiscard]] constexpr std::size_t sent_size_bytes() {
+    // The gaps of these stay behind.
+    if constexpr (is_located<T> && Reducible<T>) return sizeof(T::value) + sizeof(T::index);
+    return sizeof(T);
+}
+
 /// A layout in memory, possibly with gaps.
 class Type {
   public:
     template<Reducible T>
     [[nodiscard]] static Type of() {
         return Type(element_type<T>());
+    }
+    /// So many bytes that mean nothing to dlrt.
+    [[nodiscard]] static Type bytes(std::int64_t count) {
+        return make([&](dlrt_type* made) { return dlrt_type_contiguous(count, DLRT_BYTE, made); });
     }
     [[nodiscard]] static Type contiguous(std::int64_t count, const Type& old) {
         return make([&](dlrt_type* made) { return dlrt_type_contiguous(count, old, made); });
@@ -281,7 +307,7 @@ class Status {
     /// Whole elements received.
     template<Transferable T>
     [[nodiscard]] std::size_t count() const {
-        return static_cast<std::size_t>(status_.size_bytes / sizeof(T));
+        return static_cast<std::size_t>(status_.size_bytes / sent_size_bytes<T>());
     }
     [[nodiscard]] dlrt_status* out() { return &status_; }
 

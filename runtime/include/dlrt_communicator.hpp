@@ -6,6 +6,8 @@
 
 #include "dlrt.hpp"
 
+#include "dlrt_reduction.hpp"
+
 namespace dlrt {
 inline namespace cpp {
 
@@ -227,21 +229,27 @@ class Communicator {
         check(dlrt_bcast(buffer.address(), buffer.count, buffer.type, root, comm_));
     }
     /// output counts at the root only.
-    void reduce(ConstElements input, Elements output, Op op, int root) const {
-        check(dlrt_reduce(
-            input.data, output.address(), input.count, input.type, c_op(op), root, comm_
-        ));
-    }
-    void allreduce(ConstElements input, Elements output, Op op) const {
-        same_count(input.count, output.count);
-        check(dlrt_allreduce(input.data, output.address(), input.count, input.type, c_op(op), comm_)
+    void reduce(ConstElements input, Elements output, AnyOp op, int root) const {
+        const ConstElements own = op.elements(input);
+        check(dlrt_reduce(own.data, output.address(), own.count, own.type, op.handle(), root, comm_)
         );
     }
+    void allreduce(ConstElements input, Elements output, AnyOp op) const {
+        same_count(input.count, output.count);
+        const ConstElements own = op.elements(input);
+        check(dlrt_allreduce(own.data, output.address(), own.count, own.type, op.handle(), comm_));
+    }
     /// In place.
-    void allreduce(Elements buffer, Op op) const {
-        check(dlrt_allreduce(
-            DLRT_IN_PLACE, buffer.address(), buffer.count, buffer.type, c_op(op), comm_
-        ));
+    void allreduce(Elements buffer, AnyOp op) const {
+        const Elements own = op.elements(buffer);
+        check(dlrt_allreduce(DLRT_IN_PLACE, own.address(), own.count, own.type, op.handle(), comm_)
+        );
+    }
+    /// The result of everybody's value.
+    template<TransferableValue T>
+    [[nodiscard]] T combine(T value, AnyOp op) const {
+        allreduce(value, op);
+        return value;
     }
     /// The result of everybody's value.
     template<Reducible T>
@@ -276,7 +284,6 @@ class Communicator {
     }
 
   private:
-    static dlrt_op c_op(Op op) { return static_cast<dlrt_op>(op); }
     static std::optional<Communicator> wrap(dlrt_comm made) {
         return made.index != 0 ? std::optional<Communicator>(made) : std::nullopt;
     }

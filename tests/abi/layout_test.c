@@ -63,17 +63,6 @@ static int check_errors(void) {
 
 static int check_numbers(void) {
     const struct pin pins[] = {
-        PIN(DLRT_OP_NULL, 0),
-        PIN(DLRT_SUM, 1),
-        PIN(DLRT_PROD, 2),
-        PIN(DLRT_MIN, 3),
-        PIN(DLRT_MAX, 4),
-        PIN(DLRT_LAND, 5),
-        PIN(DLRT_LOR, 6),
-        PIN(DLRT_LXOR, 7),
-        PIN(DLRT_BAND, 8),
-        PIN(DLRT_BOR, 9),
-        PIN(DLRT_BXOR, 10),
         PIN(DLRT_THREAD_SINGLE, 0),
         PIN(DLRT_THREAD_FUNNELED, 1),
         PIN(DLRT_THREAD_SERIALIZED, 2),
@@ -122,9 +111,27 @@ static int check_handles(void) {
         PIN(DLRT_LONG_DOUBLE.index, 16),
         PIN(DLRT_COMPLEX_FLOAT.index, 17),
         PIN(DLRT_COMPLEX_DOUBLE.index, 18),
+        PIN(DLRT_FLOAT_INT32.index, 19),
+        PIN(DLRT_DOUBLE_INT32.index, 20),
+        PIN(DLRT_INT32_INT32.index, 21),
+        PIN(DLRT_INT64_INT32.index, 22),
+        PIN(DLRT_INT16_INT32.index, 23),
+        PIN(DLRT_LONG_DOUBLE_INT32.index, 24),
         PIN(DLRT_INT.index, 8),
         PIN(DLRT_LONG.index, sizeof(long) == 8 ? 10 : 8),
         PIN(DLRT_SIZE_T.index, sizeof(size_t) == 8 ? 11 : 9),
+    };
+    return wrong_count(pins, COUNT_OF(pins));
+}
+
+static int check_ops(void) {
+    const struct pin pins[] = {
+        PIN(DLRT_OP_NULL.index, 0),  PIN(DLRT_SUM.index, 1),   PIN(DLRT_PROD.index, 2),
+        PIN(DLRT_MIN.index, 3),      PIN(DLRT_MAX.index, 4),   PIN(DLRT_LAND.index, 5),
+        PIN(DLRT_LOR.index, 6),      PIN(DLRT_LXOR.index, 7),  PIN(DLRT_BAND.index, 8),
+        PIN(DLRT_BOR.index, 9),      PIN(DLRT_BXOR.index, 10), PIN(DLRT_MINLOC.index, 11),
+        PIN(DLRT_MAXLOC.index, 12),  PIN(DLRT_AVG.index, 13),  PIN(DLRT_SUM.generation, 0),
+        PIN(DLRT_AVG.generation, 0),
     };
     return wrong_count(pins, COUNT_OF(pins));
 }
@@ -137,7 +144,7 @@ static int check_layout(void) {
         PIN(sizeof(dlrt_request), 8),
         PIN(sizeof(dlrt_message), 8),
         PIN(sizeof(dlrt_err), 4),
-        PIN(sizeof(dlrt_op), 4),
+        PIN(sizeof(dlrt_op), 8),
         PIN(sizeof(dlrt_thread_level), 4),
         PIN(sizeof(dlrt_comparison), 4),
         PIN(sizeof(dlrt_order), 4),
@@ -185,7 +192,7 @@ static int check_calls(void) {
 }
 
 int main(void) {
-    const int wrong = check_errors() + check_numbers() + check_handles() + check_layout() +
-                      check_store() + check_calls();
+    const int wrong = check_errors() + check_numbers() + check_handles() + check_ops() +
+                      check_layout() + check_store() + check_calls();
     return wrong == 0 ? 0 : 1;
 }

@@ -145,8 +145,9 @@ struct Reduction {
     [[nodiscard]] static BadValues<dlrt_op> bad() {
         return {
             {DLRT_OP_NULL, DLRT_ERR_OP},
-            {static_cast<dlrt_op>(11), DLRT_ERR_OP},
-            {DLRT_OP_PIN_SIZE, DLRT_ERR_OP},
+            {dlrt_op{14, 0}, DLRT_ERR_OP},
+            {dlrt_op{14, 1}, DLRT_ERR_OP},
+            {dlrt_op{UINT32_MAX, UINT32_MAX}, DLRT_ERR_OP},
         };
     }
 };

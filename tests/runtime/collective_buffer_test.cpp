@@ -24,22 +24,22 @@ const LayoutRef& gapped_half() {
 }  // namespace
 
 TEST_CASE("carriage: only sums and products of narrow floats are widened", "[runtime]") {
-    CHECK(carriage_of(ReduceOp::sum, ElementType::float16).carried == ElementType::float32);
-    CHECK(carriage_of(ReduceOp::product, ElementType::bfloat16).carried == ElementType::float32);
-    CHECK_FALSE(carriage_of(ReduceOp::maximum, ElementType::float16).is_widening());
-    CHECK_FALSE(carriage_of(ReduceOp::sum, ElementType::float64).is_widening());
+    CHECK(carriage_of({ReduceOp::sum, ElementType::float16}).carried == ElementType::float32);
+    CHECK(carriage_of({ReduceOp::product, ElementType::bfloat16}).carried == ElementType::float32);
+    CHECK_FALSE(carriage_of({ReduceOp::maximum, ElementType::float16}).is_widening());
+    CHECK_FALSE(carriage_of({ReduceOp::sum, ElementType::float64}).is_widening());
 }
 
 TEST_CASE("carriage: data with gaps or to be widened can't travel as it lies", "[runtime]") {
     const LayoutRef& half = Layout::of(ElementType::float16);
-    CHECK_FALSE(needs_staging(half, carriage_of(ReduceOp::maximum, ElementType::float16)));
-    CHECK(needs_staging(half, carriage_of(ReduceOp::sum, ElementType::float16)));
-    CHECK(needs_staging(gapped_half(), carriage_of(ReduceOp::maximum, ElementType::float16)));
+    CHECK_FALSE(needs_staging(half, carriage_of({ReduceOp::maximum, ElementType::float16})));
+    CHECK(needs_staging(half, carriage_of({ReduceOp::sum, ElementType::float16})));
+    CHECK(needs_staging(gapped_half(), carriage_of({ReduceOp::maximum, ElementType::float16})));
 }
 
 TEST_CASE("carriage: a window is packed and widened, and comes back the same way", "[runtime]") {
     std::vector<std::uint16_t> data = gapped_halves();
-    const Carriage carriage = carriage_of(ReduceOp::sum, ElementType::float16);
+    const Carriage carriage = carriage_of({ReduceOp::sum, ElementType::float16});
     std::array<float, 2> carried{};
     std::array<std::byte, 4> packing{};
     auto* target = reinterpret_cast<std::byte*>(carried.data());
@@ -54,7 +54,7 @@ TEST_CASE("carriage: a window is packed and widened, and comes back the same way
 TEST_CASE("carriage: dense data is widened without packing", "[runtime]") {
     std::vector<std::uint16_t> data{one, two, three};
     const LayoutRef& half = Layout::of(ElementType::float16);
-    const Carriage carriage = carriage_of(ReduceOp::sum, ElementType::float16);
+    const Carriage carriage = carriage_of({ReduceOp::sum, ElementType::float16});
     std::array<float, 2> carried{};
     auto* target = reinterpret_cast<std::byte*>(carried.data());
     load({data.data(), 3, &half}, carriage, {1, 2}, nullptr, target);
@@ -65,7 +65,7 @@ TEST_CASE("carriage: dense data is widened without packing", "[runtime]") {
 
 TEST_CASE("carriage: gaps alone are packed into the target", "[runtime]") {
     std::vector<std::uint16_t> data = gapped_halves();
-    const Carriage carriage = carriage_of(ReduceOp::maximum, ElementType::float16);
+    const Carriage carriage = carriage_of({ReduceOp::maximum, ElementType::float16});
     std::array<std::uint16_t, 3> carried{};
     auto* target = reinterpret_cast<std::byte*>(carried.data());
     load({data.data(), 3, &gapped_half()}, carriage, {0, 3}, nullptr, target);
@@ -75,7 +75,7 @@ TEST_CASE("carriage: gaps alone are packed into the target", "[runtime]") {
 TEST_CASE("carriage: dense elements are found by their number", "[runtime]") {
     std::vector<std::uint16_t> data{one, two, three};
     const Buffer buffer{data.data(), 3, &Layout::of(ElementType::float16)};
-    const Carriage carriage = carriage_of(ReduceOp::maximum, ElementType::float16);
+    const Carriage carriage = carriage_of({ReduceOp::maximum, ElementType::float16});
     CHECK(address_of(buffer, carriage, 2) == reinterpret_cast<std::byte*>(&data[2]));
     CHECK(address_of(Buffer{nullptr, 0, buffer.layout}, carriage, 0) == nullptr);
 }

@@ -92,7 +92,10 @@ TEST_CASE("collective state: a repeated operation allocates nothing", "[runtime]
         const LayoutRef gapped = *Layout::resized(0, 16, Layout::of(ElementType::float64));
         std::vector<double> input(20, 1.0), output(20);
         const ReduceArguments arguments{
-            {input.data(), 10, &gapped}, {output.data(), 10, &gapped}, ReduceOp::sum, false};
+            {input.data(), 10, &gapped},
+            {output.data(), 10, &gapped},
+            {ReduceOp::sum, ElementType::float64},
+            false};
         std::uint64_t counts[2] = {};
         for (std::uint64_t& count : counts) {
             const std::uint64_t before = allocation_count;

@@ -93,7 +93,8 @@ void check_reduction(const Case& c, bool is_for_all) {
     const bool is_in_place = is_receiver && c.is_in_place;
     for (std::uint64_t i = 0; i < c.count; ++i)
         (is_in_place ? output : input).set(i, number(c.rank(), i));
-    ReduceArguments arguments{input.source(), output.buffer(), ReduceOp::sum, is_in_place};
+    ReduceArguments arguments{
+        input.source(), output.buffer(), {ReduceOp::sum, ElementType::int32}, is_in_place};
     if (is_in_place) arguments.input = {};
     if (!is_receiver) arguments.output = {};
     const Status status = is_for_all ? allreduce(c.comm, arguments)
@@ -171,7 +172,10 @@ std::vector<T> reduce_everywhere(
     std::vector<T> result(mine.size());
     const LayoutRef& layout = Layout::of(type);
     const ReduceArguments arguments{
-        {mine.data(), mine.size(), &layout}, {result.data(), result.size(), &layout}, op, false};
+        {mine.data(), mine.size(), &layout},
+        {result.data(), result.size(), &layout},
+        {op, type},
+        false};
     DLRT_DEMAND(allreduce(comm, arguments).ok());
     return result;
 }
@@ -278,7 +282,8 @@ TEST_CASE("collective: half with gaps is packed and widened", "[runtime]") {
         const LayoutRef gapped_half = *Layout::resized(0, 6, Layout::of(ElementType::float16));
         std::vector<std::uint16_t> data(30, 0x7777);
         for (std::size_t i = 0; i < 10; ++i) data[3 * i] = 0x3c00;  // 1.0
-        const ReduceArguments arguments{{}, {data.data(), 10, &gapped_half}, ReduceOp::sum, true};
+        const ReduceArguments arguments{
+            {}, {data.data(), 10, &gapped_half}, {ReduceOp::sum, ElementType::float16}, true};
         DLRT_DEMAND(allreduce(comm, arguments).ok());
         for (std::size_t i = 0; i < 30; ++i)
             DLRT_DEMAND(data[i] == (i % 3 == 0 ? 0x4200 : 0x7777));  // 3.0
@@ -314,7 +319,8 @@ TEST_CASE(
     ranks.run([](Communicator& comm) {
         double value = 1.0;
         const LayoutRef& layout = Layout::of(ElementType::float64);
-        const ReduceArguments arguments{{}, {&value, 1, &layout}, ReduceOp::bit_and, true};
+        const ReduceArguments arguments{
+            {}, {&value, 1, &layout}, {ReduceOp::bit_and, ElementType::float64}, true};
         DLRT_DEMAND(allreduce(comm, arguments).code == Errc::op);
         DLRT_DEMAND(last_error_text().find("allreduce") != std::string::npos);
         DLRT_DEMAND(barrier(comm).ok());

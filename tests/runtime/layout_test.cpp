@@ -8,6 +8,7 @@
 
 #include <array>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -252,6 +253,41 @@ TEST_CASE("signature: random types agree exactly when their sequences do", "[lay
             REQUIRE((a.layout->signature_hash() == b.layout->signature_hash()) == is_same);
         }
     }
+}
+
+TEST_CASE("layout: a pair lies as C lays out the struct, and travels without gaps", "[layout]") {
+    struct DoublePair {
+        double value;
+        std::int32_t index;
+    };
+    const LayoutRef& pair = Layout::of(ElementType::float64_int32);
+    CHECK(pair->size_bytes() == 12);
+    CHECK(pair->extent_bytes() == sizeof(DoublePair));
+    CHECK(pair->true_extent_bytes() == 12);
+    CHECK(pair->lower_bound_bytes() == 0);
+    CHECK_FALSE(pair->is_contiguous());
+    CHECK(pair->element() == ElementType::float64_int32);
+    CHECK(made(Layout::contiguous(3, pair))->element() == ElementType::float64_int32);
+    CHECK(Layout::of(ElementType::float32_int32)->is_contiguous());
+    CHECK(Layout::of(ElementType::int32_int32)->is_contiguous());
+    CHECK(Layout::of(ElementType::int16_int32)->size_bytes() == 6);
+    CHECK(Layout::of(ElementType::int16_int32)->extent_bytes() == 8);
+
+    const DoublePair pairs[] = {{1.5, 7}, {-2.5, 9}};
+    std::vector<std::byte> packed(24);
+    pack(*pair, 2, pairs, 0, packed);
+    double value = 0;
+    std::int32_t index = 0;
+    std::memcpy(&value, packed.data() + 12, 8);
+    std::memcpy(&index, packed.data() + 20, 4);
+    CHECK(value == -2.5);
+    CHECK(index == 9);
+
+    // The same sequence of elements as a struct that the user describes.
+    const std::int64_t lengths[] = {1, 1}, places[] = {0, 8};
+    const LayoutRef parts[] = {Layout::of(ElementType::float64), Layout::of(ElementType::int32)};
+    const LayoutRef described = made(Layout::structure(lengths, places, parts));
+    CHECK(described->signature_hash() == pair->signature_hash());
 }
 
 }  // namespace dlrt

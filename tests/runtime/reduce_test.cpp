@@ -21,8 +21,9 @@ namespace {
 
 using enum ReduceOp;
 
-constexpr ReduceOp all_ops[] = {null,       sum,         product, minimum, maximum, logical_and,
-                                logical_or, logical_xor, bit_and, bit_or,  bit_xor};
+constexpr ReduceOp all_ops[] = {
+    null,        sum,     product, minimum, maximum,          logical_and,      logical_or,
+    logical_xor, bit_and, bit_or,  bit_xor, minimum_location, maximum_location, average};
 
 /// Whether two rows of T are bytewise equal, but for the padding inside a long double of 80 bits.
 template<typename T>
@@ -99,6 +100,9 @@ T expected_integer(ReduceOp op, T left, T right) {
         case bit_xor:
             return static_cast<T>(left ^ right);
         case null:
+        case minimum_location:
+        case maximum_location:
+        case average:
             break;
     }
     return 0;
@@ -114,7 +118,7 @@ void check_integers(ElementType type) {
             left[1] = right[1] = std::numeric_limits<T>::min();
         }
         for (ReduceOp op : all_ops) {
-            if (op == null) continue;
+            if (!is_defined(op, type)) continue;
             std::vector<T> expected;
             for (std::size_t i = 0; i < count; ++i) {
                 expected.push_back(expected_integer(op, left[i], right[i]));
@@ -212,6 +216,56 @@ void check_narrow_floats(ElementType type) {
     CHECK(wrong_narrow_results<T>(maximum, type, greatest) == 0);
 }
 
+/// Without gaps, as pairs travel.
+template<typename T>
+struct [[gnu::packed]] Pair {
+    T value;
+    std::int32_t index;
+};
+
+template<typename T>
+using Pairs = std::vector<Pair<T>>;
+
+template<typename T>
+bool is_same(const Pairs<T>& got, const Pairs<T>& expected) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const T a = got[i].value, b = expected[i].value;
+        bool is_equal = a == b;
+        if constexpr (std::is_floating_point_v<T>) {
+            is_equal = std::isnan(b) ? std::isnan(a) : a == b && std::signbit(a) == std::signbit(b);
+        }
+        if (!is_equal || got[i].index != expected[i].index) return false;
+    }
+    return got.size() == expected.size();
+}
+
+template<typename T>
+void check_located_numbers(ElementType type) {
+    const Pairs<T> left{{3, 1}, {-7, 4}, {5, 9}, {5, -9}, {0, 0}};
+    const Pairs<T> right{{4, 0}, {-8, 6}, {5, 2}, {5, 2}, {0, 0}};
+    CHECK(is_same<T>(
+        reduced(minimum_location, type, left, right), {{3, 1}, {-8, 6}, {5, 2}, {5, -9}, {0, 0}}
+    ));
+    CHECK(is_same<T>(
+        reduced(maximum_location, type, left, right), {{4, 0}, {-7, 4}, {5, 2}, {5, -9}, {0, 0}}
+    ));
+}
+
+template<typename T>
+void check_located_floats(ElementType type) {
+    check_located_numbers<T>(type);
+    const T nan = std::numeric_limits<T>::quiet_NaN(), far = std::numeric_limits<T>::infinity();
+    const T minus_zero = -T{0};
+    const Pairs<T> left{{nan, 5}, {1, 1}, {nan, 5}, {nan, 1}, {0, 2}, {minus_zero, 3}, {far, 4}};
+    const Pairs<T> right{{1, 1}, {nan, 5}, {nan, 1}, {nan, 5}, {minus_zero, 1}, {0, 4}, {-far, 5}};
+    const Pairs<T> both{{nan, 5}, {nan, 5}, {nan, 1}, {nan, 1}, {minus_zero, 1}, {minus_zero, 3}};
+    Pairs<T> least = both, greatest = both;
+    least.push_back({-far, 5});
+    greatest.push_back({far, 4});
+    CHECK(is_same<T>(reduced(minimum_location, type, left, right), least));
+    CHECK(is_same<T>(reduced(maximum_location, type, left, right), greatest));
+}
+
 }  // namespace
 
 TEST_CASE("reduce: which operations a type has is the table of dlrt.h", "[reduce]") {
@@ -219,9 +273,10 @@ TEST_CASE("reduce: which operations a type has is the table of dlrt.h", "[reduce
     const std::set<ReduceOp> none_at_all{};
     const std::set<ReduceOp> bits{bit_and, bit_or, bit_xor};
     const std::set<ReduceOp> truth{logical_and, logical_or, logical_xor, bit_and, bit_or, bit_xor};
-    const std::set<ReduceOp> all(std::begin(all_ops) + 1, std::end(all_ops));
-    const std::set<ReduceOp> ordered{sum, product, minimum, maximum};
-    const std::set<ReduceOp> unordered{sum, product};
+    const std::set<ReduceOp> all(std::begin(all_ops) + 1, std::end(all_ops) - 3);
+    const std::set<ReduceOp> ordered{sum, product, minimum, maximum, average};
+    const std::set<ReduceOp> unordered{sum, product, average};
+    const std::set<ReduceOp> located{minimum_location, maximum_location};
     const std::map<ElementType, std::set<ReduceOp>> table{
         {none, none_at_all},
         {byte, bits},
@@ -242,13 +297,20 @@ TEST_CASE("reduce: which operations a type has is the table of dlrt.h", "[reduce
         {long_double, ordered},
         {complex64, unordered},
         {complex128, unordered},
+        {float32_int32, located},
+        {float64_int32, located},
+        {int32_int32, located},
+        {int64_int32, located},
+        {int16_int32, located},
+        {long_double_int32, located},
     };
+    CHECK(table.size() == element_type_count);
     for (const auto& [type, ops] : table) {
         for (ReduceOp op : all_ops) {
             INFO(element_name(type) << " op " << static_cast<int>(op));
             CHECK(is_defined(op, type) == ops.contains(op));
         }
-        CHECK_FALSE(is_defined(static_cast<ReduceOp>(11), type));
+        CHECK_FALSE(is_defined(static_cast<ReduceOp>(14), type));
     }
 }
 
@@ -296,6 +358,33 @@ TEST_CASE("reduce: the left NaN is kept when both are", "[reduce]") {
 TEST_CASE("reduce: complex numbers", "[reduce]") {
     check_complex<float>(ElementType::complex64);
     check_complex<double>(ElementType::complex128);
+}
+
+TEST_CASE("reduce: locations, where ties go to the smaller index and NaN wins", "[reduce]") {
+    check_located_floats<float>(ElementType::float32_int32);
+    check_located_floats<double>(ElementType::float64_int32);
+    check_located_floats<long double>(ElementType::long_double_int32);
+    check_located_numbers<std::int16_t>(ElementType::int16_int32);
+    check_located_numbers<std::int32_t>(ElementType::int32_int32);
+    check_located_numbers<std::int64_t>(ElementType::int64_int32);
+}
+
+TEST_CASE("reduce: an average is a sum, and then a quotient", "[reduce]") {
+    CHECK(
+        reduced(average, ElementType::float64, std::vector{1.5, -2.0}, std::vector{2.25, 7.0}) ==
+        std::vector{3.75, 5.0}
+    );
+    std::vector<double> doubles{7, -1, 0};
+    divide_elements(ElementType::float64, doubles.data(), 3, 4);
+    CHECK(doubles == std::vector<double>{1.75, -0.25, 0});
+    std::vector<std::complex<float>> complex{{6, -3}, {1, 0}};
+    divide_elements(ElementType::complex64, complex.data(), 2, 3);
+    CHECK(complex == std::vector<std::complex<float>>{{2, -1}, {1.0F / 3.0F, 0}});
+    std::vector<std::uint16_t> halves{0x4700, 0x7bff};  // 7, 65504
+    divide_elements(ElementType::float16, halves.data(), 2, 3);
+    CHECK(halves == std::vector<std::uint16_t>{0x40ab, 0x7555});  // 2.333984375, 21840
+    CHECK(is_defined_for_prefix(sum));
+    CHECK_FALSE(is_defined_for_prefix(average));
 }
 
 TEST_CASE("reduce: truth values, whatever byte is true", "[reduce]") {

@@ -53,8 +53,9 @@ class Part {
     }
 
     [[nodiscard]] ScheduleBinding binding() {
-        return {&schedule_,         sizes_,        bytes_of(input_),   bytes_of(output_),
-                bytes_of(scratch_), ReduceOp::sum, ElementType::uint32};
+        static const Reducer sum(ReduceOp::sum, ElementType::uint32);
+        return {&schedule_,         sizes_, bytes_of(input_), bytes_of(output_),
+                bytes_of(scratch_), &sum,   nullptr};
     }
     [[nodiscard]] bool is_right() const {
         return holds(coll::BufferId::input, input_) && holds(coll::BufferId::output, output_);

@@ -106,6 +106,13 @@ struct TypeMap {
                 return 16;
             case ElementType::long_double:
                 return sizeof(long double);
+            // Two parts with a gap between them; not parts of these maps.
+            case ElementType::float32_int32:
+            case ElementType::float64_int32:
+            case ElementType::int32_int32:
+            case ElementType::int64_int32:
+            case ElementType::int16_int32:
+            case ElementType::long_double_int32:
             case ElementType::none:
                 break;
         }

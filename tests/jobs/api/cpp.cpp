@@ -135,6 +135,56 @@ void collectives(const dlrt::Communicator& comm) {
     comm.barrier();
 }
 
+/// Of x: factor * x + added.
+struct Line {
+    std::uint32_t factor = 1, added = 0;
+};
+
+void reductions(const dlrt::Communicator& comm) {
+    const Ring ring(comm);
+    expect(comm.combine(1.0 + ring.rank, dlrt::Op::average) == (1.0 + ring.size) / 2, "average");
+    const dlrt::Located<double> mine{.value = 0.5 * (ring.rank / 2), .index = ring.rank};
+    const auto least = comm.combine(mine, dlrt::Op::min_location);
+    expect(least.value == 0 && least.index == 0, "min_location");
+    comm.send(mine, {.to = ring.next});
+    dlrt::Located<double> received;
+    const dlrt::Status status = comm.recv(received, {.from = ring.previous});
+    expect(status.count<dlrt::Located<double>>() == 1, "count of pairs");
+    expect(received.index == ring.previous, "a pair");
+
+    // Lines applied one after the other: the order counts.
+    const auto after = [](const Line& first, const Line& second) -> Line {
+        return {second.factor * first.factor, second.factor * first.added + second.added};
+    };
+    const dlrt::CustomOp<Line> composition(after);
+    const auto own = [](int rank) {
+        return Line{static_cast<std::uint32_t>(rank + 2), static_cast<std::uint32_t>(3 * rank + 1)};
+    };
+    Line expected;
+    for (int rank = 0; rank < ring.size; ++rank) expected = after(expected, own(rank));
+    const auto is_expected = [&](const Line& line) {
+        return line.factor == expected.factor && line.added == expected.added;
+    };
+    expect(is_expected(comm.combine(own(ring.rank), composition)), "composition of a value");
+    std::vector<Line> lines(1000, own(ring.rank)), result(1000);
+    comm.allreduce(lines, result, composition);
+    expect(is_expected(result.front()) && is_expected(result.back()), "composition of a vector");
+    comm.reduce(lines, result, composition, ring.size - 1);
+
+    int calls = 0;
+    const auto larger = [&calls](int a, int b) {
+        ++calls;
+        return a > b ? a : b;
+    };
+    dlrt::CustomOp<int> maximum(larger, dlrt::Commutes::yes);
+    const dlrt::CustomOp<int> moved = std::move(maximum);
+    expect(comm.combine(ring.rank, moved) == ring.size - 1, "a captured reduction");
+    try {
+        static_cast<void>(comm.combine(0.5, moved));
+        expect(false, "an exception");
+    } catch (const std::invalid_argument&) {}
+}
+
 void communicators(const dlrt::Communicator& comm) {
     const Ring ring(comm);
     const auto half = comm.split(ring.rank % 2 == 0 ? std::optional(0) : std::nullopt);
@@ -175,6 +225,7 @@ int main() {
     requests(world);
     types(world);
     collectives(world);
+    reductions(world);
     communicators(world);
     errors(world);
 }

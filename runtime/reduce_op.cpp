@@ -381,25 +381,16 @@ const char* reduce_op_name(ReduceOp op) {
 
 void divide_elements(ElementType type, void* elements, std::uint64_t count, std::uint32_t divisor) {
     auto* const bytes = static_cast<std::byte*>(elements);
-    switch (type) {
-        case ElementType::float16:
-            return divide_loop<Float16>(bytes, count, divisor);
-        case ElementType::bfloat16:
-            return divide_loop<BFloat16>(bytes, count, divisor);
-        case ElementType::float32:
-            return divide_loop<float>(bytes, count, divisor);
-        case ElementType::float64:
-            return divide_loop<double>(bytes, count, divisor);
-        case ElementType::long_double:
-            return divide_loop<long double>(bytes, count, divisor);
-        // Both parts of a complex number are divided alike.
-        case ElementType::complex64:
-            return divide_loop<float>(bytes, 2 * count, divisor);
-        case ElementType::complex128:
-            return divide_loop<double>(bytes, 2 * count, divisor);
-        default:
-            DLRT_ASSERT(false);
-    }
+    DLRT_ASSERT(has_division(type));
+    using enum ElementType;
+    if (type == float16) return divide_loop<Float16>(bytes, count, divisor);
+    if (type == bfloat16) return divide_loop<BFloat16>(bytes, count, divisor);
+    if (type == float32) return divide_loop<float>(bytes, count, divisor);
+    if (type == float64) return divide_loop<double>(bytes, count, divisor);
+    if (type == long_double) return divide_loop<long double>(bytes, count, divisor);
+    // Both parts of a complex number are divided alike.
+    if (type == complex64) return divide_loop<float>(bytes, 2 * count, divisor);
+    if (type == complex128) return divide_loop<double>(bytes, 2 * count, divisor);
 }
 
 ElementType accumulation_type(ElementType type) {

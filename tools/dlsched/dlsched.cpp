@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// dlsched: what collective operations consist of. Lists the algorithms, prints the steps of a
-/// rank, proves all ranks together, draws them.
+/// rank, proves all ranks together, predicts what they cost, draws them.
 #include "collectives/algorithms.hpp"
 #include "collectives/contract.hpp"
+#include "collectives/cost.hpp"
 #include "collectives/print.hpp"
+#include "collectives/selection.hpp"
 #include "collectives/verify.hpp"
+#include "runtime/base/error_text.hpp"
+#include "runtime/base/size_range.hpp"
+#include "tools/dlsched/cost_table.hpp"
 #include "tools/dlsched/picture.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +47,8 @@ struct Request {
     bool is_in_place = false;
     std::string file;
     std::string format;
+    std::vector<std::string> bytes{"8", "1k", "16k", "256k", "4m"};
+    std::string machine_file;
 };
 
 [[noreturn]] void refuse(const std::string& line) {
@@ -274,6 +282,57 @@ int draw(const Request& request) {
     return 1;
 }
 
+coll::Machine machine_of(const Request& request) {
+    if (request.machine_file.empty()) return {};
+    std::ifstream file(request.machine_file);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file) refuse(fmt::format("--machine: '{}' cannot be read", request.machine_file));
+    const auto machine = sched::parse_machine(text);
+    if (!machine)
+        refuse(fmt::format("--machine: '{}': {}", request.machine_file, last_error_text()));
+    return *machine;
+}
+
+void cost(const Request& request) {
+    sched::CostTable table;
+    const std::vector<const Algorithm*> candidates = algorithms_of(request.collective);
+    if (request.collective == "all") refuse("name one collective; dlsched list has them");
+    table.ranks = single_size(request, *candidates.front());
+    for (const std::string& text : request.bytes) {
+        const auto bytes = dlrt::parse_size(text);
+        if (!bytes) refuse(fmt::format("--bytes: '{}' is no size; valid: 1k,64k,1m", text));
+        table.sizes_bytes.push_back(*bytes);
+        table.chosen.push_back(
+            &coll::choose_algorithm({candidates.front()->collective, table.ranks, *bytes})
+        );
+    }
+    const coll::Machine machine = machine_of(request);
+    for (const Algorithm* algorithm : candidates) {
+        const std::vector<Schedule> schedules = all_ranks(*algorithm, table.ranks, request);
+        sched::CostTable::Row row{algorithm, {}};
+        for (const std::uint64_t bytes : table.sizes_bytes)
+            row.times_ns.push_back(coll::predict_ns(schedules, bytes, machine));
+        table.rows.push_back(std::move(row));
+    }
+    std::fputs(sched::cost_text(table).c_str(), stdout);
+}
+
+void add_cost_options(CLI::App& command, Request& request) {
+    command.add_option("collective", request.collective, "such as allreduce")->required();
+    command.add_option("-p,--ranks", request.sizes, "number of ranks")->default_val("8");
+    command
+        .add_option(
+            "--bytes", request.bytes,
+            "of the vector, or of the blocks of all ranks together, such as 1k,64k,1m"
+        )
+        ->delimiter(',');
+    command.add_option(
+        "--machine", request.machine_file,
+        "JSON with any of latency_ns, overhead_ns, gap_ns_per_byte, reduce_ns_per_byte, "
+        "copy_ns_per_byte, switch_ns, cores (default: a host with two cores)"
+    );
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -285,6 +344,8 @@ int main(int argc, char** argv) {
     CLI::App* const printing = app.add_subcommand("print", "the steps of each rank");
     CLI::App* const proving = app.add_subcommand("verify", "proves all ranks and roots together");
     CLI::App* const drawing = app.add_subcommand("draw", "a picture of all ranks over time");
+    CLI::App* const pricing = app.add_subcommand("cost", "predicted times of all algorithms");
+    add_cost_options(*pricing, request);
     listing->add_option("collective", request.collective, "such as allreduce (default: all)")
         ->default_val("all");
     for (CLI::App* command : {printing, proving, drawing}) {
@@ -319,6 +380,7 @@ int main(int argc, char** argv) {
     request.has_root = proving->count("--root") > 0;
     if (listing->parsed()) list(request);
     if (printing->parsed()) print(request);
+    if (pricing->parsed()) cost(request);
     if (proving->parsed()) return verify(request);
     return drawing->parsed() ? draw(request) : 0;
 }

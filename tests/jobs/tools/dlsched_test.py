@@ -36,8 +36,9 @@ class Dlsched(unittest.TestCase):
     def test_a_proof_says_what_was_proved(self):
         status, out, _ = run("verify", "bcast", "binomial", "-p", "1:4")
         # As many roots as ranks: 1 + 2 + 3 + 4.
-        self.assertEqual((status, out),
-                         (0, "bcast binomial: right on 1 to 4 ranks (10 operations proved exactly)\n"))
+        self.assertEqual(status, 0)
+        self.assertEqual(out, "bcast binomial: right on 1 to 4 ranks "
+                              "(10 operations proved exactly)\n")
         self.assertEqual(run("verify", "allreduce", "-p", "5", "--in-place")[0], 0)
 
     def test_sets_that_would_fill_the_memory_give_way_to_random_values(self):
@@ -47,6 +48,32 @@ class Dlsched(unittest.TestCase):
                               "(1 operation proved with random values)\n")
         out = run("verify", "reduce", "binomial", "-p", "64", "--root", "5")[1]
         self.assertEqual(out, "reduce binomial: right on 64 ranks (1 operation proved exactly)\n")
+
+    def test_predicted_times_with_what_is_chosen(self):
+        status, out, _ = run("cost", "allreduce", "-p", "8", "--bytes", "1k,64k,1M")
+        self.assertEqual(status, 0)
+        self.assertEqual(out.splitlines()[1].split(), ["1k", "64k", "1m"])
+        rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[2:]}
+        listed = [line.split()[1] for line in run("list", "allreduce")[1].splitlines()]
+        self.assertEqual(list(rows), listed)
+        chosen = [[name for name in rows if rows[name][i].endswith("*")] for i in range(3)]
+        self.assertEqual(chosen, [["recursive_doubling"], ["recursive_doubling"], ["ring"]])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "machine.json")
+            path.write_text(json.dumps({"latency_ns": 1000, "overhead_ns": 0, "cores": 0,
+                                        "gap_ns_per_byte": 1}))
+            # One message of 1,000 bytes, and a microsecond until the first is there.
+            out = run("cost", "bcast", "-p", "2", "--bytes", "1000", "--machine", path)[1]
+            self.assertIn("binomial                     2.00*", out)
+            for text, part in (("{\n", "line 2: not JSON"), ("[]", "must be an object"),
+                               ('{"latencyns": 1}', "unknown field 'latencyns'; did you mean "
+                                                  "latency_ns?"),
+                               ('{"switch_ns": -1}', "field 'switch_ns' must be a number"),
+                               ('{"cores": 1.5}', "field 'cores' must be a whole number")):
+                path.write_text(text)
+                status, out, err = run("cost", "bcast", "--machine", path)
+                self.assertEqual((status, out), (2, ""))
+                self.assertIn(f"--machine: '{path}': {part}", err)
 
     def test_drawings(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +102,9 @@ class Dlsched(unittest.TestCase):
             (("print", "barrier", "tree", "--rank", "9"), "9 is no rank of 8"),
             (("verify", "bcast", "-p", "3:5", "--root", "3"), "3 is no rank of 3"),
             (("verify", "allreduce", "ring", "-p", "100000"), "too many steps and chunks"),
+            (("cost", "bcast", "--bytes", "1k,x"), "--bytes: 'x' is no size"),
+            (("cost", "all"), "name one collective"),
+            (("cost", "bcast", "--machine", "/no/such"), "'/no/such' cannot be read"),
             (("draw", "bcast", "binomial", "-p", "5000"), "5000 ranks are too many to draw"),
             (("draw", "bcast", "binomial", "-o", "x.png"), "'png' is no form"),
             (("print", "bcast", "--rnak", "1"), "--rnak"),

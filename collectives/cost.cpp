@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What became possible first is done first; ties go to the lower rank and step.
+#include "collectives/cost.hpp"
+
+#include "collectives/verify_parts.hpp"
+#include "runtime/base/check.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+
+namespace dlrt::coll {
+namespace {
+
+class Simulation {
+  public:
+    Simulation(const AllSteps& steps, const ChunkSizes& sizes, const Machine& machine)
+        : steps_(steps), sizes_(sizes), machine_(machine), states_(steps.count()) {
+        const std::span<const Schedule> schedules = steps.schedules();
+        const auto size = static_cast<std::uint32_t>(schedules.size());
+        const std::uint32_t cores = machine.cores == 0 ? size : std::min(machine.cores, size);
+        ranks_per_core_ = (size + cores - 1) / cores;
+        cores_.resize(cores);
+        Findings findings;
+        partners_ = check_pairing(steps, findings);
+        DLRT_ASSERT(!findings.has_fault());
+        StepId id = 0;
+        for (const Schedule& schedule : schedules) {
+            for (const std::uint32_t count : schedule.predecessor_counts)
+                states_[id++].waits_for = count;
+        }
+        for (id = 0; id < steps.count(); ++id) {
+            // A receive needs the first byte as well.
+            if (steps[id].kind == StepKind::recv) ++states_[id].waits_for;
+            if (states_[id].waits_for == 0) possible_.emplace(0, id);
+        }
+    }
+
+    double run() {
+        while (!possible_.empty()) {
+            const auto [time, id] = possible_.top();
+            possible_.pop();
+            perform(id, time);
+        }
+        return end_ns_;
+    }
+
+  private:
+    struct State {
+        double possible_ns = 0;
+        double last_byte_ns = 0;  ///< Of a receive: when it is there.
+        std::uint32_t waits_for = 0;
+    };
+    struct Core {
+        double free_ns = 0;
+        std::size_t rank = no_rank;
+    };
+    static constexpr std::size_t no_rank = SIZE_MAX;
+
+    [[nodiscard]] double work_ns(const Step& step) const {
+        const auto bytes = static_cast<double>(sizes_.size_bytes(step.like, step.length));
+        switch (step.kind) {
+            case StepKind::send:
+            case StepKind::recv:
+                return machine_.overhead_ns + bytes * machine_.gap_ns_per_byte;
+            case StepKind::reduce:
+                return bytes * machine_.reduce_ns_per_byte;
+            case StepKind::copy:
+                return bytes * machine_.copy_ns_per_byte;
+        }
+        return 0;
+    }
+
+    void perform(StepId id, double possible_ns) {
+        const Step& step = steps_[id];
+        const std::size_t rank = steps_.rank_of(id);
+        Core& core = cores_[rank / ranks_per_core_];
+        double begin_ns = std::max(possible_ns, core.free_ns);
+        if (core.rank != rank && core.rank != no_rank) begin_ns += machine_.switch_ns;
+        double end_ns = begin_ns + work_ns(step);
+        core = {end_ns, rank};
+        if (step.kind == StepKind::send) {
+            State& receive = states_[partners_[id]];
+            receive.last_byte_ns = end_ns + machine_.latency_ns;
+            satisfy(partners_[id], begin_ns + machine_.overhead_ns + machine_.latency_ns);
+        } else if (step.kind == StepKind::recv) {
+            end_ns = std::max(end_ns, states_[id].last_byte_ns + machine_.overhead_ns);
+        }
+        end_ns_ = std::max(end_ns_, end_ns);
+        steps_.for_successors(id, [&](StepId next) { satisfy(next, end_ns); });
+    }
+
+    void satisfy(StepId id, double time_ns) {
+        State& state = states_[id];
+        state.possible_ns = std::max(state.possible_ns, time_ns);
+        if (--state.waits_for == 0) possible_.emplace(state.possible_ns, id);
+    }
+
+    using Possible = std::pair<double, StepId>;
+
+    const AllSteps& steps_;
+    ChunkSizes sizes_;
+    Machine machine_;
+    std::vector<StepId> partners_;
+    std::vector<State> states_;
+    std::vector<Core> cores_;
+    std::size_t ranks_per_core_ = 1;
+    std::priority_queue<Possible, std::vector<Possible>, std::greater<>> possible_;
+    double end_ns_ = 0;
+};
+
+}  // namespace
+
+double predict_ns(
+    std::span<const Schedule> schedules, std::uint64_t total_bytes, const Machine& machine
+) {
+    const Schedule& first = schedules[0];
+    const ChunkSizes sizes = first.chunk_rule == ChunkRule::split
+                                 ? ChunkSizes::split(total_bytes, 1, first.chunk_count)
+                                 : ChunkSizes::block(total_bytes / schedules.size());
+    const AllSteps steps(schedules);
+    return Simulation(steps, sizes, machine).run();
+}
+
+}  // namespace dlrt::coll

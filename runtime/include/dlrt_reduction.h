@@ -38,7 +38,8 @@ DLRT_CONSTANT dlrt_op DLRT_AVG = {13, 0};
 /*
  * A reduction of the caller's: right[i] = left[i] op right[i], for each of `count` elements; count
  * is never 0. Both lie in memory as the type of the call says, with its gaps and bounds; gaps hold
- * nothing in particular. `type` is the handle given to the call. The function must be associative,
+ * nothing in particular. `type` is the handle given to the call, which stays yours to free: not
+ * before the operation is complete if the function asks about it. The function must be associative,
  * is called by threads that are inside dlrt, any number of times with any part of the elements, and
  * must not communicate, throw or jump out.
  */

@@ -134,7 +134,6 @@ void Core::State::claim_rank() {
 
 Status Core::State::open_engine() {
     ring_fence_ = register_ring_fence();
-    membership_->segment.doorbell(place().local_rank).adopt(ring_fence_);
     flight_.emplace(membership_->segment.flight_ring(place().local_rank));
     claim_rank();
     const std::uint64_t record = flight_->enter({.call = Call::init});

@@ -9,8 +9,12 @@ namespace {
 /// than twice the best choice.
 constexpr std::uint32_t own_core_spins = 1500;
 constexpr std::uint32_t own_core_yields = 4;
-/// Enough for each of a few neighbours to have its turn; more only delays the ranks that have work.
-constexpr std::uint32_t shared_core_yields = 8;
+/// Enough for a neighbour that has the answer to give it; each more delays the ranks that have work
+/// by a switch of the core.
+constexpr std::uint32_t shared_core_yields = 3;
+/// Longer than the gaps of an exchange among the ranks of a host. All waiting ranks of a large host
+/// together stay below a fiftieth of a core if they poll so long once in two seconds.
+constexpr std::uint32_t lone_yields_ns = 200'000;
 
 }  // namespace
 
@@ -19,6 +23,8 @@ WaitBudget wait_budget(const Tenancy& tenancy) {
     const bool is_shared = tenancy.ranks_on_cpus > tenancy.usable_cpu_count;
     budget.spin_rounds = is_shared ? 0 : own_core_spins;
     budget.yield_rounds = is_shared ? shared_core_yields : own_core_yields;
+    budget.lone_yield_ns = is_shared ? lone_yields_ns : 0;
+    budget.is_core_shared = is_shared;
     return budget;
 }
 

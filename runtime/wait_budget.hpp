@@ -13,13 +13,20 @@ namespace dlrt {
 
 struct WaitBudget {
     std::uint32_t spin_rounds = 0;   ///< Polls with a pause in between.
-    std::uint32_t yield_rounds = 8;  ///< Polls with sched_yield in between; then sleep.
+    std::uint32_t yield_rounds = 3;  ///< Polls with sched_yield in between; then sleep.
+    /// Yields that run nobody else harm nobody, and keep the core from halting: so much of their
+    /// time is not counted as rounds.
+    std::uint32_t lone_yield_ns = 0;
     /// A yield that took longer than this ran somebody else: the core is shared, stop spinning in
     /// the next waits.
     std::uint32_t shared_yield_ns = 1200;
-    /// One that took longer gave the core to somebody who keeps it: sleep in the next waits, since
-    /// a wake-up is served sooner than the next turn.
-    std::uint32_t stolen_yield_ns = 100'000;
+    /// One that took longer gave the core to somebody who keeps it for a whole time slice: sleep in
+    /// the next waits, since a wake-up is served sooner than the next turn. A turn of all ranks
+    /// that wait on the core is shorter.
+    std::uint32_t stolen_yield_ns = 500'000;
+    /// Ranks take turns on this core: who goes to sleep must not interrupt the other cores, so
+    /// those who ring fence.
+    bool is_core_shared = false;
 };
 
 struct Tenancy {

@@ -53,7 +53,9 @@ Waiter::Waiter(Progress& progress, const Engine::Options& options)
       fence_(options.ring_fence),
       epoll_(watch(options)),
       doorbell_descriptor_(options.doorbell_descriptor) {
-    if (doorbell_ != nullptr) doorbell_->adopt(fence_);
+    if (doorbell_ != nullptr) {
+        doorbell_->adopt(budget_.is_core_shared ? RingFence::full : fence_);
+    }
 }
 
 WaitPhase::Step Waiter::first_step() {
@@ -98,7 +100,7 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_ma
             cpu_pause();
             return;
         case WaitPhase::Step::yield:
-            yield();
+            yield(phase);
             return;
         case WaitPhase::Step::sleep:
             break;
@@ -108,20 +110,21 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_ma
     }
     is_marked = true;
     progress_.check_world();
-    sleep(condition);
+    sleep(phase, condition);
 }
 
-void Waiter::yield() {
+void Waiter::yield(WaitPhase& phase) {
     const std::uint64_t begin_ns = monotonic_ns();
     ::sched_yield();
     const std::uint64_t taken_ns = monotonic_ns() - begin_ns;
+    phase.yielded(taken_ns);
     if (taken_ns > budget_.shared_yield_ns) waits_without_spin_ = waits_after_slow_yield;
     if (taken_ns > budget_.stolen_yield_ns) waits_without_yield_ = waits_after_slow_yield;
 }
 
-void Waiter::sleep(const Condition& condition) {
+void Waiter::sleep(WaitPhase& phase, const Condition& condition) {
     if (doorbell_ == nullptr) {
-        yield();
+        yield(phase);
         return;
     }
     doorbell_->announce_sleep(epoll_.is_open() ? SleepKind::descriptor : SleepKind::futex);

@@ -58,7 +58,9 @@ class WaitPhase {
     /// `first`: what not to begin before.
     WaitPhase(const WaitBudget& budget, Step first)
         : spins_each_(first == Step::spin ? budget.spin_rounds : 0),
-          yields_each_(first == Step::sleep ? 0 : budget.yield_rounds) {
+          yields_each_(first == Step::sleep ? 0 : budget.yield_rounds),
+          lone_each_ns_(budget.lone_yield_ns),
+          shared_yield_ns_(budget.shared_yield_ns) {
         something_happened();
     }
 
@@ -68,21 +70,26 @@ class WaitPhase {
             --spins_left_;
             return Step::spin;
         }
-        if (yields_left_ != 0) {
+        return yields_left_ != 0 ? Step::yield : Step::sleep;
+    }
+    /// After each yield: one that ran nobody costs of its time only, as long as there is some.
+    void yielded(std::uint64_t taken_ns) {
+        if (taken_ns <= shared_yield_ns_ && taken_ns <= lone_left_ns_) {
+            lone_left_ns_ -= static_cast<std::uint32_t>(taken_ns);
+        } else if (yields_left_ != 0) {
             --yields_left_;
-            return Step::yield;
         }
-        return Step::sleep;
     }
     /// Something came, though not what is waited for: more may follow soon.
     void something_happened() {
         spins_left_ = spins_each_;
         yields_left_ = yields_each_;
+        lone_left_ns_ = lone_each_ns_;
     }
 
   private:
-    std::uint32_t spins_each_, yields_each_;
-    std::uint32_t spins_left_ = 0, yields_left_ = 0;
+    std::uint32_t spins_each_, yields_each_, lone_each_ns_, shared_yield_ns_;
+    std::uint32_t spins_left_ = 0, yields_left_ = 0, lone_left_ns_ = 0;
 };
 
 class Waiter {
@@ -135,8 +142,8 @@ class Waiter {
     void let_others_in();
     [[nodiscard]] bool ask(const Condition& condition);
     void take_step(WaitPhase& phase, const Condition& condition, bool& is_marked);
-    void yield();
-    void sleep(const Condition& condition);
+    void yield(WaitPhase& phase);
+    void sleep(WaitPhase& phase, const Condition& condition);
     void sleep_on_descriptors();
     void tell_others();
     void wake_sleepers();

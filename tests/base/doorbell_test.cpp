@@ -11,7 +11,9 @@ namespace {
 
 // Two threads hand a counter back and forth, each sleeping until rung: a lost wake-up hangs the
 // test.
-void ping_pong(RingFence fence, std::uint64_t rounds) {
+enum class Adoption { once, in_turn };
+
+void ping_pong(RingFence fence, std::uint64_t rounds, Adoption adoption = Adoption::once) {
     Doorbell bells[2] = {};
     std::atomic<std::uint64_t> turn{0};
     for (Doorbell& bell : bells) bell.adopt(fence);
@@ -24,6 +26,9 @@ void ping_pong(RingFence fence, std::uint64_t rounds) {
                 } else {
                     bells[me].sleep_futex(-1);
                 }
+            }
+            if (adoption == Adoption::in_turn) {
+                bells[me].adopt(next / 2 % 2 == 0 ? RingFence::full : fence);
             }
             turn.store(next + 1, std::memory_order_release);
             CHECK(bells[1 - me].ring(fence) == SleepKind::awake);
@@ -43,6 +48,10 @@ TEST_CASE("doorbell: no wake-up is lost when ringers fence themselves", "[base]"
 
 TEST_CASE("doorbell: no wake-up is lost when the sleeper uses membarrier", "[base]") {
     ping_pong(register_ring_fence(), 20000);
+}
+
+TEST_CASE("doorbell: no wake-up is lost when the owner changes who fences", "[base]") {
+    ping_pong(register_ring_fence(), 20000, Adoption::in_turn);
 }
 
 TEST_CASE("doorbell: ringing one that sleeps on descriptors asks for its eventfd once", "[base]") {

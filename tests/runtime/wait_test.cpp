@@ -58,6 +58,10 @@ TEST_CASE("wait budget: a core of one's own is spun on, a shared one never", "[r
         for (const std::uint32_t ranks : {1u, 2u, 8u, 9u, 100u}) {
             const WaitBudget budget = wait_budget({cpus, ranks});
             CHECK((budget.spin_rounds != 0) == (ranks <= cpus));
+            CHECK(budget.is_core_shared == (ranks > cpus));
+            CHECK((budget.lone_yield_ns != 0) == (ranks > cpus));
+            // 128 ranks that each poll so long in two seconds use less than 2 % of a core.
+            CHECK(budget.lone_yield_ns <= 300'000);
             CHECK(budget.yield_rounds >= 2);
             CHECK(budget.yield_rounds <= 20);
         }
@@ -68,23 +72,45 @@ TEST_CASE("wait phase: spins, then yields, then sleeps until something happens",
     using Step = WaitPhase::Step;
     const WaitBudget budget{.spin_rounds = 2, .yield_rounds = 1, .shared_yield_ns = 0};
     WaitPhase phase(budget, Step::spin);
-    CHECK(phase.next() == Step::spin);
-    CHECK(phase.next() == Step::spin);
-    CHECK(phase.next() == Step::yield);
-    CHECK(phase.next() == Step::sleep);
-    CHECK(phase.next() == Step::sleep);
-    phase.something_happened();
-    CHECK(phase.next() == Step::spin);
-    CHECK(phase.next() == Step::spin);
-    CHECK(phase.next() == Step::yield);
-    CHECK(phase.next() == Step::sleep);
+    for (int time = 0; time < 2; ++time) {
+        CHECK(phase.next() == Step::spin);
+        CHECK(phase.next() == Step::spin);
+        CHECK(phase.next() == Step::yield);
+        phase.yielded(1);
+        CHECK(phase.next() == Step::sleep);
+        CHECK(phase.next() == Step::sleep);
+        phase.something_happened();
+    }
     WaitPhase polite(budget, Step::yield);
     CHECK(polite.next() == Step::yield);
+    polite.yielded(1);
     CHECK(polite.next() == Step::sleep);
     WaitPhase evicted(budget, Step::sleep);
     CHECK(evicted.next() == Step::sleep);
     evicted.something_happened();
     CHECK(evicted.next() == Step::sleep);
+}
+
+TEST_CASE(
+    "wait phase: a yield that ran somebody costs a round, one that ran nobody its time", "[runtime]"
+) {
+    using Step = WaitPhase::Step;
+    const WaitBudget budget{.yield_rounds = 2, .lone_yield_ns = 1000, .shared_yield_ns = 500};
+    WaitPhase phase(budget, Step::yield);
+    for (int time = 0; time < 2; ++time) {
+        // 1000 - 500 - 400 = 100 ns are left when the third comes: that and the last cost rounds.
+        for (const std::uint64_t taken_ns : {500u, 400u, 101u, 501u}) {
+            CHECK(phase.next() == Step::yield);
+            phase.yielded(taken_ns);
+        }
+        CHECK(phase.next() == Step::sleep);
+        phase.something_happened();
+    }
+    for (const std::uint64_t taken_ns : {501u, 500u, 3'000'000u}) {
+        CHECK(phase.next() == Step::yield);
+        phase.yielded(taken_ns);
+    }
+    CHECK(phase.next() == Step::sleep);
 }
 
 TEST_CASE("wait: ranks blocked for a third of a second sleep", "[runtime]") {

@@ -23,7 +23,7 @@ struct WaitBudget {
     /// One that took longer gave the core to somebody who keeps it for a whole time slice: sleep in
     /// the next waits, since a wake-up is served sooner than the next turn. A turn of all ranks
     /// that wait on the core is shorter.
-    std::uint32_t stolen_yield_ns = 500'000;
+    std::uint32_t stolen_yield_ns = 1'000'000;
     /// Ranks take turns on this core: who goes to sleep must not interrupt the other cores, so
     /// those who ring fence.
     bool is_core_shared = false;

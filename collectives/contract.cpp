@@ -91,6 +91,18 @@ std::uint32_t buffer_chunks(const Schedule& schedule, BufferId buffer) {
     return 0;
 }
 
+bool has_blocks(Collective collective) {
+    return collective == Collective::gather || collective == Collective::scatter ||
+           collective == Collective::allgather || collective == Collective::reduce_scatter ||
+           collective == Collective::alltoall;
+}
+
+bool has_reduction(Collective collective) {
+    return collective == Collective::reduce || collective == Collective::allreduce ||
+           collective == Collective::reduce_scatter || collective == Collective::scan ||
+           collective == Collective::exscan;
+}
+
 bool is_writable(BufferId buffer) {
     return buffer == BufferId::output || buffer == BufferId::scratch;
 }

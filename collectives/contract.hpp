@@ -24,6 +24,11 @@ struct Content {
 /// Chunks of that buffer that this rank may touch; 0 for buffers that have no meaning here.
 [[nodiscard]] std::uint32_t buffer_chunks(const Schedule& schedule, BufferId buffer);
 
+/// Whether it moves one block for each rank; the others work on one vector, the barrier on an empty
+/// one.
+[[nodiscard]] bool has_blocks(Collective collective);
+[[nodiscard]] bool has_reduction(Collective collective);
+
 /// Whether steps may write the buffer.
 [[nodiscard]] bool is_writable(BufferId buffer);
 

@@ -88,6 +88,7 @@ struct Shape {
     std::int32_t rank = 0;
     std::int32_t root = 0;  ///< 0 where the collective has none.
     Placement placement = Placement::separate;
+    friend bool operator==(const Shape&, const Shape&) = default;
 };
 
 struct Schedule {

@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The collective operations of the core: choose a schedule, bind it to buffers, run it. Blocking;
-/// arguments have been checked by the surface. Collective over the communicator.
-///
-/// Buffers follow MPI: `input.address == nullptr` with `is_in_place` means that the input is in the
-/// output.
+/// The collective operations of the core. Arguments have been checked by the surface. Collective
+/// over the communicator.
 #pragma once
 
 #include "runtime/base/export.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/collective_call.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/reducer.hpp"
+
+#include <cstdint>
 
 namespace dlrt {
 
-struct ReduceArguments {
-    ConstBuffer input;
-    Buffer output;  ///< Significant at the root only for reduce().
-    Reducer reducer;
-    bool is_in_place = false;
-};
+/// From the beginning to the end.
+DLRT_CORE Status run_collective(Communicator& comm, const CollectiveCall& call);
 
-/// `block` is one rank's share: count elements. gather: the root's output holds size() blocks by
-/// rank.
-struct BlockArguments {
-    ConstBuffer input;
-    Buffer output;
-    bool is_in_place = false;
-};
+/// Begins it. The request completes like one of a message; buffers belong to it until then, lists
+/// and layouts don't. Errors: those of CollectiveOperation::open(); then nothing has begun.
+[[nodiscard]] DLRT_CORE Result<Request*> start_collective(
+    const CommunicatorRef& comm, const CollectiveCall& call
+);
+/// Makes one that is begun by start(), any number of times.
+[[nodiscard]] DLRT_CORE Result<Request*> init_collective(
+    const CommunicatorRef& comm, const CollectiveCall& call
+);
 
-DLRT_CORE Status barrier(Communicator& comm);
-DLRT_CORE Status bcast(Communicator& comm, const Buffer& buffer, std::int32_t root);
-DLRT_CORE Status reduce(Communicator& comm, const ReduceArguments& arguments, std::int32_t root);
-DLRT_CORE Status allreduce(Communicator& comm, const ReduceArguments& arguments);
-DLRT_CORE Status gather(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
-DLRT_CORE Status scatter(Communicator& comm, const BlockArguments& arguments, std::int32_t root);
-DLRT_CORE Status allgather(Communicator& comm, const BlockArguments& arguments);
+inline Status barrier(Communicator& comm) {
+    return run_collective(comm, {});
+}
 
 }  // namespace dlrt

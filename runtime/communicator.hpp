@@ -42,13 +42,20 @@ class DLRT_CORE Communicator {
     }
 
     /// Numbers this communicator's collective operations; the same on every rank, since all call
-    /// them in the same order.
-    [[nodiscard]] std::uint64_t next_collective_sequence() {
-        return collective_sequence_.fetch_add(1, std::memory_order_relaxed);
+    /// them in the same order. Returns the first of `count`.
+    [[nodiscard]] std::uint64_t take_operation_numbers(
+        std::uint64_t count, Persistence persistence
+    ) {
+        auto& next = next_operation_numbers_[persistence == Persistence::once ? 0 : 1];
+        return next.fetch_add(count, std::memory_order_relaxed);
     }
 
-    /// What collective operations keep between them (collective.cpp only).
+    /// What collective operations keep between them (collective*.cpp only).
     [[nodiscard]] CollectiveState& collective_state() { return collective_state_; }
+
+    /// Freed by the user: what its messages have left is dropped once no operation is in flight.
+    void retire() { is_retired_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_retired() const { return is_retired_.load(std::memory_order_relaxed); }
 
   private:
     Engine* engine_;
@@ -57,7 +64,8 @@ class DLRT_CORE Communicator {
     std::int32_t rank_;
     std::int32_t size_;
     bool is_identity_;
-    std::atomic<std::uint64_t> collective_sequence_{0};
+    std::atomic<std::uint64_t> next_operation_numbers_[2] = {0, 0};
+    std::atomic<bool> is_retired_{false};
     CollectiveState collective_state_;
 };
 

@@ -213,9 +213,11 @@ Result<CommunicatorRef> split(
 ) {
     std::vector<SplitChoice> choices(static_cast<std::size_t>(parent.size()));
     const LayoutRef& layout = Layout::of(ElementType::byte);
-    const Status gathered = allgather(
-        parent, {{&choice, sizeof choice, &layout}, {choices.data(), sizeof choice, &layout}, false}
-    );
+    CollectiveCall exchange;
+    exchange.collective = coll::Collective::allgather;
+    exchange.input = {&choice, sizeof choice, &layout};
+    exchange.output = {choices.data(), sizeof choice, &layout};
+    const Status gathered = run_collective(parent, exchange);
     if (!gathered.ok()) return gathered;
     if (!choice.color) return CommunicatorRef{};
 
@@ -261,8 +263,12 @@ Result<CommunicatorRef> create_from_group(
     );
 }
 
-std::uint64_t retire(const Communicator& comm) {
-    static_cast<void>(comm.engine().drop_context(comm.collective_context()));
+std::uint64_t retire(Communicator& comm) {
+    comm.retire();
+    // What an operation in flight will still want has come already, perhaps.
+    if (comm.collective_state().is_quiet()) {
+        static_cast<void>(comm.engine().drop_context(comm.collective_context()));
+    }
     return comm.engine().drop_context(comm.user_context());
 }
 

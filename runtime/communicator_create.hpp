@@ -62,7 +62,7 @@ struct Meeting {
 
 /// The communicator is given up here: messages of it that nobody received are dropped. Returns how
 /// many of them were a user's.
-DLRT_CORE std::uint64_t retire(const Communicator& comm);
+DLRT_CORE std::uint64_t retire(Communicator& comm);
 
 /// The members of a split: the parent's ranks with `color`, by key, then by rank. Pure.
 [[nodiscard]] std::vector<std::int32_t> select_members(

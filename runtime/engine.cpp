@@ -268,16 +268,14 @@ Status Engine::cancel(Request* request) {
             Errc::unsupported, "cancel: a send can't be cancelled; it ends when it is received"
         );
     }
-    if (request->stage != Stage::posted) return {};
-    request->is_cancelled = true;
-    state_->fail_request(*request, Errc::ok);
+    state_->cancel_receive(*request);
     return {};
 }
 
 void Engine::release(Request* request) {
     const EngineLock lock(state_->waiter);
     if (is_complete(*request)) {
-        state_->requests.release(*request);
+        state_->release(*request);
     } else {
         request->is_released = true;
     }
@@ -286,7 +284,7 @@ void Engine::release(Request* request) {
 void Engine::release_all(std::span<Request* const> requests) {
     const EngineLock lock(state_->waiter);
     for (Request* const request : requests) {
-        if (request != nullptr) state_->requests.release(*request);
+        if (request != nullptr) state_->release(*request);
     }
 }
 

@@ -30,6 +30,7 @@
 namespace dlrt {
 
 class EngineState;
+class EngineTask;
 class FlightRecorder;
 class RequestPool;
 
@@ -122,6 +123,13 @@ class DLRT_CORE Engine {
     /// Waits until `done` returns true; it is called from this thread only, after progress. For
     /// callers whose condition is not a request (schedule runner, finalize).
     void wait_until(const std::function<bool()>& done);
+
+    /// Runs one round of a task from its beginning to its end. The task stays the caller's.
+    Status run(EngineTask& task);
+    /// A request for one round of the task, which has begun; or for as many as are started. The
+    /// task outlives the request and learns of its end by retire().
+    [[nodiscard]] Request* start_task(EngineTask& task);
+    [[nodiscard]] Request* task_init(EngineTask& task);
 
     /// Cancels a receive that has not matched; afterwards it completes, cancelled or not.
     Status cancel(Request* request);

@@ -60,6 +60,8 @@ bool EngineState::progress() {
     if (!backlogged_.empty()) has_moved = advance_backlog() || has_moved;
     if (!streaming_.is_empty()) has_moved = advance_streams() || has_moved;
     if (!reading_.is_empty()) has_moved = advance_reads() || has_moved;
+    if (!tasks_.empty()) [[unlikely]]
+        has_moved = advance_tasks() || has_moved;
     return has_moved;
 }
 
@@ -90,7 +92,8 @@ bool EngineState::has_arrivals() {
 }
 
 bool EngineState::has_unfinished_posts() const {
-    return !backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty();
+    return !backlogged_.empty() || !streaming_.is_empty() || !reading_.is_empty() ||
+           has_unfinished_task_;
 }
 
 void EngineState::start(Request& request) {
@@ -98,19 +101,29 @@ void EngineState::start(Request& request) {
     request.is_started = true;
     request.is_cancelled = false;
     request.error = 0;
-    if (request.kind == RequestKind::receive) {
-        start_receive(request);
-    } else {
-        start_send(request);
+    switch (request.kind) {
+        case RequestKind::receive:
+            return start_receive(request);
+        case RequestKind::send:
+        case RequestKind::synchronous_send:
+            return start_send(request);
+        case RequestKind::task:
+            return start_task(request);
     }
 }
 
 void EngineState::complete(Request& request, Errc error) {
-    if (request.kind != RequestKind::receive) {
+    if (request.kind <= RequestKind::synchronous_send) {
         --active_sends_;
         if (request.stage >= Stage::announced) --peer_of(request.key.source).rendezvous_sends;
     }
     end_round(request, error);
+}
+
+void EngineState::cancel_receive(Request& request) {
+    if (request.stage != Stage::posted) return;
+    request.is_cancelled = true;
+    fail_request(request, Errc::ok);
 }
 
 void EngineState::fail_request(Request& request, Errc error) {

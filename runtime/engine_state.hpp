@@ -53,8 +53,23 @@ class EngineState final : public Progress {
     /// Drops the messages of a context that nobody will receive; returns how many.
     std::uint64_t drop_context(ContextId context);
 
+    // ---- engine_task.cpp ----
+
+    [[nodiscard]] Request& make_task_request(EngineTask& task);
+    void start_task(Request& request);
+    /// Returns whether any has moved.
+    bool advance_tasks();
+
     // ---- engine_state.cpp ----
 
+    /// Gives a complete request back.
+    void release(Request& request) {
+        if (request.kind == RequestKind::task) [[unlikely]] {
+            release_task(request);
+        } else {
+            requests.release(request);
+        }
+    }
     /// Polls without a pause that a blocking call begins with: about 1 us, none on a shared core.
     [[nodiscard]] std::uint32_t quick_polls() const { return shares_core_ ? 0 : 50; }
 
@@ -70,6 +85,8 @@ class EngineState final : public Progress {
     void start(Request& request);
     /// Ends a round of the operation; afterwards the request may be gone if it had been released.
     void complete(Request& request, Errc error);
+    /// Ends a receive that nothing has arrived for.
+    void cancel_receive(Request& request);
     /// Takes an active request out of wherever it is and ends it with an error that all can read.
     void fail_request(Request& request, Errc error);
     [[nodiscard]] bool has_departed(WorldRank rank) const {
@@ -77,7 +94,9 @@ class EngineState final : public Progress {
     }
     [[nodiscard]] bool has_seen_abort() const { return has_seen_abort_; }
     /// Messages to others that are not handed over yet.
-    [[nodiscard]] bool has_outgoing() const { return active_sends_ != 0 || !backlogged_.empty(); }
+    [[nodiscard]] bool has_outgoing() const {
+        return active_sends_ != 0 || !backlogged_.empty() || !tasks_.empty();
+    }
 
     [[nodiscard]] Peer& peer_of(WorldRank rank) { return peers_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const Peer& peer_of(WorldRank rank) const {
@@ -137,8 +156,9 @@ class EngineState final : public Progress {
         // Pairs with is_complete(), which other threads call without the lock.
         request.is_done.store(true, std::memory_order_release);
         if (request.is_released) [[unlikely]]
-            requests.release(request);
+            release(request);
     }
+    void release_task(Request& request);
     void open_peers(const Engine::Options& options);
     bool take_completions(EndpointSlot& slot);
     /// Whether there were any.
@@ -157,6 +177,9 @@ class EngineState final : public Progress {
     RequestQueue streaming_;
     std::uint64_t stream_round_ = 0;
     RequestQueue reading_;
+    std::vector<Request*> tasks_;        ///< In the order of starting.
+    std::uint64_t events_of_tasks_ = 0;  ///< What they have been advanced after.
+    bool has_unfinished_task_ = false;
     std::vector<std::byte> scratch_;  ///< Packed data on its way to a transport.
     struct HeldScratch {
         RequestToken owner;

@@ -4,6 +4,7 @@
 
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/engine_task.hpp"
 #include "runtime/request_state.hpp"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ Status outcome_of(const Request& request) {
     const bool is_matched = is_receive && request.found_source != no_rank;
     const WorldRank peer = is_matched ? request.found_source : request.key.source;
     if (code == Errc::ok) return {};
+    if (request.kind == RequestKind::task) return request.task().outcome();
     const std::string other = peer == any_source ? "any rank" : fmt::format("world rank {}", peer);
     const char* const call = is_receive ? "receive from" : "send to";
     if (code == Errc::truncate) {

@@ -18,7 +18,7 @@ inline constexpr WorldRank any_source = -2;
 inline constexpr WorldRank no_rank = -1;
 inline constexpr Tag any_tag = -1;
 
-enum class RequestKind : std::uint8_t { send, synchronous_send, receive };
+enum class RequestKind : std::uint8_t { send, synchronous_send, receive, task };
 enum class Persistence : std::uint8_t { once, persistent };
 
 /// What a receive or probe found.

@@ -58,13 +58,15 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
     std::uint64_t moved_bytes = 0;     ///< Sent or received of it so far.
     WorldRank found_source = no_rank;
     Tag found_tag = any_tag;
-    /// The layout when it has gaps; the sender's memory while reading.
-    std::variant<std::monostate, LayoutRef, RemoteMemory> extra;
+    /// The layout when it has gaps; the sender's memory while reading; what a task's request is of.
+    std::variant<std::monostate, LayoutRef, RemoteMemory, EngineTask*> extra;
 
     /// What a surface translates found_source by; has_translation says whether it is there.
     std::shared_ptr<const void> translation;
 
     [[nodiscard]] const LayoutRef* gapped() const { return std::get_if<LayoutRef>(&extra); }
+    /// REQUIRES: kind == RequestKind::task.
+    [[nodiscard]] EngineTask& task() const { return **std::get_if<EngineTask*>(&extra); }
     [[nodiscard]] bool is_in_use() const {
         return (generation.load(std::memory_order_relaxed) & 1) != 0;
     }
@@ -114,7 +116,8 @@ class RequestPool {
         advance(request);
         return request;
     }
-    /// REQUIRES: complete, in no list. Its tokens become stale.
+    /// REQUIRES: complete, in no list; not a task's (see EngineState::release()). Its tokens become
+    /// stale.
     void release(Request& request) {
         if (request.extra.index() != 0) request.extra = std::monostate{};
         if (request.has_translation) request.translation.reset();

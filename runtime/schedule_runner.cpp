@@ -3,27 +3,35 @@
 
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/collective_buffer.hpp"
 
 #include <cstring>
-#include <limits>
+#include <memory>
 
 namespace dlrt {
 namespace {
 
 // 30 bits of tag. Two messages of one pair with equal tags are matched in the order of sending, so
-// that a sequence number that comes round again does no harm unless 8192 operations overlap.
-constexpr std::uint32_t sequence_bits = 13;
+// that a number that comes round again does no harm unless 4096 operations overlap.
+constexpr std::uint32_t number_bits = 12;
 constexpr std::uint32_t lane_bits = 5;
 constexpr std::uint32_t order_bits = 12;
+constexpr std::uint32_t persistence_bit = number_bits + lane_bits + order_bits;
+
+// How much is done before others in the engine have their turn.
+constexpr std::uint32_t steps_per_round = 64;
+constexpr std::uint64_t bytes_per_round = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
 }
 
-Tag tag_of(std::uint64_t sequence, const coll::Step& step) {
+Tag tag_of(const OperationNumber& number, const coll::Step& step) {
     DLRT_ASSERT(step.lane < 1u << lane_bits);
+    const std::uint64_t is_persistent = number.persistence == Persistence::persistent ? 1 : 0;
     return static_cast<Tag>(
-        low_bits(sequence, sequence_bits) << (lane_bits + order_bits) |
+        is_persistent << persistence_bit |
+        low_bits(number.value, number_bits) << (lane_bits + order_bits) |
         static_cast<std::uint64_t>(step.lane) << order_bits | low_bits(step.order, order_bits)
     );
 }
@@ -34,12 +42,10 @@ const LayoutRef& bytes_layout() {
 
 }  // namespace
 
-void ScheduleRunner::start(const ScheduleChannel& channel, const ScheduleBinding& binding) {
+void ScheduleRunner::restart(EngineInside&) {
     DLRT_ASSERT(requests_.empty());
-    channel_ = channel;
-    binding_ = binding;
     status_ = {};
-    const coll::Schedule& schedule = *binding.schedule;
+    const coll::Schedule& schedule = *binding_.schedule;
     remaining_ = schedule.steps.size();
     pending_ = schedule.predecessor_counts;
     ready_.clear();
@@ -49,39 +55,36 @@ void ScheduleRunner::start(const ScheduleChannel& channel, const ScheduleBinding
     }
 }
 
-bool ScheduleRunner::advance(std::uint32_t step_count_max) {
-    collect();
-    for (std::uint32_t i = 0; i < step_count_max && next_ready_ < ready_.size() && status_.ok();
-         ++i) {
-        start_step(ready_[next_ready_++]);
+EngineTask::Progress ScheduleRunner::advance(EngineInside& inside) {
+    collect(inside);
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; status_.ok() && next_ready_ < ready_.size(); ++i) {
+        if (i == steps_per_round || bytes >= bytes_per_round) return Progress::unfinished;
+        const std::uint32_t index = ready_[next_ready_++];
+        const coll::StepKind kind = binding_.schedule->steps[index].kind;
+        if (kind == coll::StepKind::reduce || kind == coll::StepKind::copy) {
+            bytes += size_bytes(binding_.schedule->steps[index]);
+        }
+        start_step(inside, index);
     }
-    if (status_.ok()) return remaining_ == 0;
-    give_up();
-    return true;
+    if (!status_.ok()) give_up(inside);
+    const bool is_over = status_.ok() ? remaining_ == 0 : requests_.empty();
+    return is_over ? Progress::over : Progress::waiting;
 }
 
-Status ScheduleRunner::finish() {
-    while (!advance(std::numeric_limits<std::uint32_t>::max())) {
-        DLRT_ASSERT(!requests_.empty());
-        channel_.engine->wait_any(requests_);
-    }
-    return status_;
+Status ScheduleRunner::outcome() const {
+    return status_.ok() ? status_ : fail(status_.code, "{}", failure_);
 }
 
-void ScheduleRunner::start_step(std::uint32_t index) {
+void ScheduleRunner::start_step(EngineInside& inside, std::uint32_t index) {
     const coll::Step& step = binding_.schedule->steps[index];
-    const std::uint64_t bytes = size_bytes(step);
-    Engine& engine = *channel_.engine;
     switch (step.kind) {
-        case coll::StepKind::send: {
-            const ConstBuffer buffer{source_of(step.source), bytes, &bytes_layout()};
-            return add_request(engine.isend(SendMode::standard, route(step), buffer), index);
-        }
-        case coll::StepKind::recv: {
-            const Buffer buffer{target_of(step.target), bytes, &bytes_layout()};
-            return add_request(engine.irecv(route(step), buffer), index);
-        }
-        case coll::StepKind::reduce:
+        case coll::StepKind::send:
+            return add_request(inside, inside.isend(route(step), source_buffer(step)), index);
+        case coll::StepKind::recv:
+            return add_request(inside, inside.irecv(route(step), target_buffer(step)), index);
+        case coll::StepKind::reduce: {
+            const std::uint64_t bytes = size_bytes(step);
             if (bytes > 0) {
                 binding_.reducer->apply(
                     source_of(step.source), source_of(step.right), target_of(step.target), bytes,
@@ -89,32 +92,37 @@ void ScheduleRunner::start_step(std::uint32_t index) {
                 );
             }
             return complete_step(index);
+        }
         case coll::StepKind::copy:
-            if (bytes > 0) std::memcpy(target_of(step.target), source_of(step.source), bytes);
+            if (block_at(step.source) != nullptr || block_at(step.target) != nullptr) {
+                copy_blocks(step);
+            } else if (const std::uint64_t bytes = size_bytes(step); bytes > 0) {
+                std::memcpy(target_of(step.target), source_of(step.source), bytes);
+            }
             return complete_step(index);
     }
 }
 
-void ScheduleRunner::add_request(Request* request, std::uint32_t index) {
+void ScheduleRunner::add_request(EngineInside& inside, Request& request, std::uint32_t index) {
     // Most sends are buffered at once: their successors need not wait for the next look.
-    if (is_complete(*request)) {
-        complete_request(request, index);
+    if (is_complete(request)) {
+        complete_request(inside, request, index);
     } else {
-        requests_.push_back(request);
+        requests_.push_back(&request);
         request_steps_.push_back(index);
     }
 }
 
-void ScheduleRunner::complete_request(Request* request, std::uint32_t index) {
-    const MessageStatus found = status_of(*request);
-    channel_.engine->release(request);
+void ScheduleRunner::complete_request(EngineInside& inside, Request& request, std::uint32_t index) {
+    const MessageStatus found = status_of(request);
+    inside.release(request);
     check_arrival(index, found);
     complete_step(index);
 }
 
-void ScheduleRunner::collect() {
+void ScheduleRunner::collect(EngineInside& inside) {
     for (std::size_t i = 0; i < requests_.size();) {
-        Request* request = requests_[i];
+        Request* const request = requests_[i];
         if (!is_complete(*request)) {
             ++i;
             continue;
@@ -124,31 +132,36 @@ void ScheduleRunner::collect() {
         requests_.pop_back();
         request_steps_[i] = request_steps_.back();
         request_steps_.pop_back();
-        complete_request(request, index);
+        complete_request(inside, *request, index);
     }
+}
+
+template<typename... Args>
+void ScheduleRunner::decide_failure(Errc code, fmt::format_string<Args...> format, Args&&... args) {
+    failure_ = fmt::format(format, std::forward<Args>(args)...);
+    status_ = Status{code, 0};
 }
 
 void ScheduleRunner::check_arrival(std::uint32_t index, const MessageStatus& found) {
     if (!status_.ok()) return;
     const coll::Step& step = binding_.schedule->steps[index];
+    const std::string_view name = coll::name_of(binding_.schedule->collective);
     const bool is_recv = step.kind == coll::StepKind::recv;
     const bool is_longer = found.error.code == Errc::truncate;
     if (is_longer || (found.error.ok() && is_recv && found.size_bytes != size_bytes(step))) {
-        status_ = fail(
-            Errc::mismatch, "{}: rank {} sent {} than the {} bytes that rank {} expects",
-            coll::name_of(binding_.schedule->collective), step.peer, is_longer ? "more" : "less",
-            size_bytes(step), binding_.schedule->shape.rank
+        decide_failure(
+            Errc::mismatch, "{}: rank {} sent {} than the {} bytes that rank {} expects", name,
+            step.peer, is_longer ? "more" : "less", size_bytes(step), binding_.schedule->shape.rank
         );
     } else if (found.error.code == Errc::peer_lost) {
-        status_ = fail(
-            Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing",
-            coll::name_of(binding_.schedule->collective), step.peer,
-            channel_.group->world_rank(step.peer)
+        decide_failure(
+            Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing", name,
+            step.peer, channel_.group->world_rank(step.peer)
         );
     } else if (!found.error.ok()) {
-        status_ = fail(
-            found.error.code, "{} with rank {}: {}", coll::name_of(binding_.schedule->collective),
-            step.peer, errc_description(found.error.code)
+        decide_failure(
+            found.error.code, "{} with rank {}: {}", name, step.peer,
+            errc_description(found.error.code)
         );
     }
 }
@@ -160,26 +173,89 @@ void ScheduleRunner::complete_step(std::uint32_t index) {
     }
 }
 
-void ScheduleRunner::give_up() {
+void ScheduleRunner::give_up(EngineInside& inside) {
+    // A receive that has begun writes into memory that is the caller's again once the operation is
+    // over.
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
-        Request* request = requests_[i];
-        // A receive that has begun writes into memory that is the caller's again once we return.
-        if (binding_.schedule->steps[request_steps_[i]].kind == coll::StepKind::recv) {
-            static_cast<void>(channel_.engine->cancel(request));
-            channel_.engine->wait(request);
+        Request& request = *requests_[i];
+        const bool is_recv = binding_.schedule->steps[request_steps_[i]].kind ==
+                             coll::StepKind::recv;
+        if (is_recv) inside.cancel(request);
+        if (is_recv && !is_complete(request)) {
+            requests_[kept] = &request;
+            request_steps_[kept++] = request_steps_[i];
+        } else {
+            inside.release(request);
         }
-        channel_.engine->release(request);
     }
-    requests_.clear();
-    request_steps_.clear();
+    requests_.resize(kept);
+    request_steps_.resize(kept);
 }
 
 Route ScheduleRunner::route(const coll::Step& step) const {
-    return {
-        channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.sequence, step)};
+    return {channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.number, step)};
+}
+
+std::uint64_t ScheduleRunner::size_bytes(const coll::Step& step) const {
+    if (binding_.output_blocks == nullptr && binding_.input_blocks == nullptr) {
+        return binding_.sizes.size_bytes(step.like, step.length);
+    }
+    if (step.length == 0) return 0;
+    const TypedBlock* block = nullptr;
+    if (step.kind == coll::StepKind::send) block = block_at(step.source);
+    if (step.kind == coll::StepKind::recv) block = block_at(step.target);
+    return block != nullptr ? block->size_bytes : binding_.sizes.full_bytes();
+}
+
+const TypedBlock* ScheduleRunner::block_at(const coll::Place& place) const {
+    if (place.buffer == coll::BufferId::input && binding_.input_blocks != nullptr) {
+        return binding_.input_blocks + place.chunk;
+    }
+    if (place.buffer == coll::BufferId::output && binding_.output_blocks != nullptr) {
+        return binding_.output_blocks + place.chunk;
+    }
+    return nullptr;
+}
+
+ConstBuffer ScheduleRunner::source_buffer(const coll::Step& step) const {
+    const TypedBlock* const block = block_at(step.source);
+    if (block != nullptr) return {block->address, block->count, block->layout};
+    return {source_of(step.source), size_bytes(step), &bytes_layout()};
+}
+
+Buffer ScheduleRunner::target_buffer(const coll::Step& step) const {
+    const TypedBlock* const block = block_at(step.target);
+    if (block != nullptr) return {block->address, block->count, block->layout};
+    return {target_of(step.target), size_bytes(step), &bytes_layout()};
+}
+
+void ScheduleRunner::copy_blocks(const coll::Step& step) {
+    const ConstBuffer from = source_buffer(step);
+    const Buffer to = target_buffer(step);
+    const std::uint64_t bytes = from.count * (*from.layout)->size_bytes();
+    const std::uint64_t room_bytes = to.count * (*to.layout)->size_bytes();
+    if (bytes != room_bytes) {
+        return decide_failure(
+            Errc::mismatch, "{}: the block for itself has {} bytes as sent, {} as received",
+            coll::name_of(binding_.schedule->collective), bytes, room_bytes
+        );
+    }
+    if (bytes == 0) return;
+    if ((*to.layout)->is_contiguous()) {
+        std::byte* const target = address_of(to, {}, 0);
+        pack(**from.layout, from.count, from.address, 0, {target, bytes});
+    } else if ((*from.layout)->is_contiguous()) {
+        unpack(**to.layout, to.count, to.address, 0, {address_of(from, {}, 0), bytes});
+    } else {
+        const auto packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        pack(**from.layout, from.count, from.address, 0, {packed.get(), bytes});
+        unpack(**to.layout, to.count, to.address, 0, {packed.get(), bytes});
+    }
 }
 
 const std::byte* ScheduleRunner::source_of(const coll::Place& place) const {
+    if (const TypedBlock* const block = block_at(place); block != nullptr) return block->address;
     return place.buffer == coll::BufferId::input
                ? binding_.input + binding_.sizes.offset_bytes(place)
                : target_of(place);
@@ -187,6 +263,7 @@ const std::byte* ScheduleRunner::source_of(const coll::Place& place) const {
 
 std::byte* ScheduleRunner::target_of(const coll::Place& place) const {
     if (place.buffer == coll::BufferId::none) return nullptr;
+    if (const TypedBlock* const block = block_at(place); block != nullptr) return block->address;
     std::byte* base = place.buffer == coll::BufferId::output ? binding_.output : binding_.scratch;
     return base + binding_.sizes.offset_bytes(place);
 }

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs one rank's schedule over the engine: starts each step when its predecessors are complete,
-/// sends and receives in the communicator's collective context, copies and reduces in place. Waits
-/// only in the engine.
+/// sends and receives in the communicator's collective context, copies and reduces in place.
 ///
-/// Messages are told apart by a tag made of the operation's sequence number, the step's lane and
-/// its order, so that overlapping operations of one communicator cannot be mixed up. A message of
-/// another length than the step expects is reported as Errc::mismatch: the ranks' arguments differ.
+/// Messages are told apart by a tag made of the operation's number, the step's lane and its order,
+/// so that overlapping operations of one communicator cannot be mixed up. A message of another
+/// length than the step expects is reported as Errc::mismatch: the ranks' arguments differ.
 ///
-/// Allocates only when it meets a longer schedule than before. One operation at a time; one thread
-/// at a time.
+/// Allocates only when it meets a longer schedule than before. One operation at a time; with the
+/// engine's lock held.
 #pragma once
 
 #include "collectives/schedule.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/engine_task.hpp"
 #include "runtime/group.hpp"
 #include "runtime/reducer.hpp"
+#include "runtime/typed_block.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace dlrt {
 
+/// Tells the operations of a communicator apart. Those that are started over and over keep the
+/// number of their making; rounds of one are told apart by the order of its messages.
+struct OperationNumber {
+    std::uint64_t value = 0;
+    Persistence persistence = Persistence::once;
+};
+
 /// Where an operation's messages travel.
 struct ScheduleChannel {
-    Engine* engine = nullptr;
     const Group* group = nullptr;
     ContextId context{};
-    std::uint64_t sequence = 0;  ///< Of the operation, the same on all ranks.
+    OperationNumber number;  ///< The same on all ranks.
 };
 
 /// What the symbols of a schedule stand for. The schedule, the reducer and the memory outlive the
@@ -39,40 +46,55 @@ struct ScheduleBinding {
     std::byte* scratch = nullptr;           ///< scratch_chunks times sizes.full_bytes().
     const Reducer* reducer = nullptr;       ///< Null where nothing is reduced.
     std::byte* reduction_memory = nullptr;  ///< reducer->memory_bytes().
+    /// Where the blocks of input and output differ, they stand here, and the two pointers above
+    /// mean nothing. Only for schedules that treat blocks one by one and keep none but those of the
+    /// first output block's size in scratch. In reductions they are pieces of bytes.
+    const TypedBlock* input_blocks = nullptr;
+    const TypedBlock* output_blocks = nullptr;
 };
 
-class ScheduleRunner {
+class ScheduleRunner final : public EngineTask {
   public:
-    /// REQUIRES: no run is in progress.
-    void start(const ScheduleChannel& channel, const ScheduleBinding& binding);
+    /// What the next rounds are of. REQUIRES: no round is in progress.
+    void bind(const ScheduleChannel& channel, const ScheduleBinding& binding) {
+        channel_ = channel;
+        binding_ = binding;
+    }
 
-    /// Takes what has completed and starts at most step_count_max steps; never waits, makes no
-    /// progress in the engine. True when the operation is over.
-    [[nodiscard]] bool advance(std::uint32_t step_count_max);
-
-    /// Waits until the operation is over. The first step that fails ends it: receives are
-    /// cancelled, the others' sends complete by themselves.
-    Status finish();
+    void restart(EngineInside& inside) override;
+    /// Takes what has completed and starts a bounded number of steps. The first step that fails
+    /// ends the operation: receives are cancelled, the others' sends complete by themselves.
+    Progress advance(EngineInside& inside) override;
+    [[nodiscard]] Status outcome() const override;
+    [[nodiscard]] bool has_succeeded() const { return status_.ok(); }
+    void retire(EngineInside&) override {}
 
   private:
-    void start_step(std::uint32_t index);
-    void add_request(Request* request, std::uint32_t index);
-    void complete_request(Request* request, std::uint32_t index);
+    void start_step(EngineInside& inside, std::uint32_t index);
+    void add_request(EngineInside& inside, Request& request, std::uint32_t index);
+    void complete_request(EngineInside& inside, Request& request, std::uint32_t index);
     void complete_step(std::uint32_t index);
-    void collect();
+    void collect(EngineInside& inside);
     void check_arrival(std::uint32_t index, const MessageStatus& found);
-    void give_up();
+    void give_up(EngineInside& inside);
+    void copy_blocks(const coll::Step& step);
+
+    template<typename... Args>
+    void decide_failure(Errc code, fmt::format_string<Args...> format, Args&&... args);
 
     [[nodiscard]] Route route(const coll::Step& step) const;
-    [[nodiscard]] std::uint64_t size_bytes(const coll::Step& step) const {
-        return binding_.sizes.size_bytes(step.like, step.length);
-    }
+    [[nodiscard]] std::uint64_t size_bytes(const coll::Step& step) const;
     [[nodiscard]] const std::byte* source_of(const coll::Place& place) const;
     [[nodiscard]] std::byte* target_of(const coll::Place& place) const;
+    /// Null for a place in memory that is one piece of bytes.
+    [[nodiscard]] const TypedBlock* block_at(const coll::Place& place) const;
+    [[nodiscard]] ConstBuffer source_buffer(const coll::Step& step) const;
+    [[nodiscard]] Buffer target_buffer(const coll::Step& step) const;
 
     ScheduleChannel channel_;
     ScheduleBinding binding_;
     Status status_;
+    std::string failure_;  ///< In words; who waits may be another thread than who noticed.
     std::size_t remaining_ = 0;
     std::size_t next_ready_ = 0;
     std::vector<std::uint32_t> ready_;          ///< In the order of becoming so; each step once.

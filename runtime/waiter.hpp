@@ -125,6 +125,7 @@ class Waiter {
     }
     /// Notes that conditions may have become true. REQUIRES: locked.
     void note_event() { ++event_count_; }
+    [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
 
   private:
     struct Sleeper {

@@ -1,131 +1,191 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives: what each rank can check by itself; the core checks what ranks must agree on.
-#include "runtime/api/arguments.hpp"
-#include "runtime/api/ops.hpp"
-#include "runtime/collective.hpp"
+/// Collectives whose blocks are alike, each in its three forms.
+#include "runtime/api/collective_site.hpp"
 
 namespace dlrt::api {
 namespace {
 
-/// A collective call, checked and translated.
-struct Collective {
-    Use<Communicator> use;
-    LayoutUse layout;
-    std::uint64_t size_bytes = 0;
-    Reducer reducer;  ///< Of a reduction.
-    [[nodiscard]] Communicator& comm() const { return *use.pointer; }
+/// One buffer in, one out, of the same elements.
+struct Buffers {
+    const void* input;
+    void* output;
+    std::int64_t count;
+    dlrt_type type;
 };
 
-constexpr std::int32_t no_root = -1;
-
-Status check_root(const Site& site, const Communicator& comm, std::int32_t root) {
-    if (root >= 0 && root < comm.size()) [[likely]]
-        return {};
-    return site.fail(Errc::root, "root {} is not in 0..{}", root, comm.size() - 1);
+ConstBuffer input_of(const Buffers& buffers, const Prepared& prepared) {
+    if (prepared.call.is_in_place) return {};
+    return {buffers.input, static_cast<std::uint64_t>(buffers.count), prepared.layout.reference};
 }
 
-/// Checks the communicator and the buffer that every rank has.
-Status open_collective(
-    const Site& site, dlrt_comm comm, const BufferArguments& buffer, Collective& call
+Buffer output_of(const Buffers& buffers, const Prepared& prepared) {
+    return {buffers.output, static_cast<std::uint64_t>(buffers.count), prepared.layout.reference};
+}
+
+dlrt_err do_barrier(const Entry& entry, dlrt_comm comm) {
+    const Site site(entry.function);
+    Prepared prepared;
+    const Status bad = open_collective(site, entry, comm, prepared);
+    return bad.ok() ? conclude(site, entry, prepared, Call::barrier, 0) : to_c(bad);
+}
+
+dlrt_err do_bcast(
+    const Entry& entry, const BufferArguments& buffer, std::int32_t root, dlrt_comm comm
 ) {
-    if (const Status bad = site.use(comm, call.use); !bad.ok()) return bad;
-    return use_buffer(site, buffer, call.layout, call.size_bytes);
-}
-
-/// One that the call uses beside the first, with `share_count` times its elements.
-Status check_other_buffer(
-    const Site& site, const Collective& call, const void* address, const BufferArguments& share,
-    std::int32_t share_count
-) {
-    std::int64_t count = 0;
-    if (__builtin_mul_overflow(share.count, std::int64_t{share_count}, &count)) {
-        return site.fail(Errc::count, "{} elements from each rank are too many", share.count);
-    }
-    LayoutUse ignored;
-    std::uint64_t size_bytes = 0;
-    const Status bad = use_buffer(site, {address, count, share.type}, ignored, size_bytes);
-    if (!bad.ok()) return bad;
-    if (address != share.address || call.size_bytes == 0) return {};
-    return site.fail(Errc::buffer, "input and output are the same; pass DLRT_IN_PLACE");
-}
-
-FlightRecorder::Operation record_of(
-    Call call, const Collective& collective, std::int64_t count, std::int64_t root
-) {
-    return {
-        .call = call,
-        .context = static_cast<std::uint64_t>(collective.comm().user_context()),
-        .size_bytes = collective.size_bytes,
-        .arguments_hash = hash_arguments(count, collective.layout.layout(), root),
-    };
-}
-
-dlrt_err conclude(const Site& site, Status outcome) {
-    if (outcome.ok()) [[likely]]
-        return DLRT_OK;
-    return to_c(site.pass(outcome));
+    const Site site(entry.function);
+    Prepared prepared;
+    Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok()) bad = use_share(site, buffer, prepared);
+    if (bad.ok()) bad = check_root(site, prepared.comm(), root);
+    if (!bad.ok()) return to_c(bad);
+    prepared.call.collective = coll::Collective::bcast;
+    prepared.call.root = root;
+    // The root's is only read.
+    prepared.call.output = {
+        const_cast<void*>(buffer.address), static_cast<std::uint64_t>(buffer.count),
+        prepared.layout.reference};
+    return conclude(site, entry, prepared, Call::bcast, buffer.count);
 }
 
 /// A reduction as its caller describes it.
 struct Reduction {
-    const void* input;
-    void* output;
-    std::int64_t count;
-    dlrt_type type;
+    coll::Collective collective;
+    Call call;
     dlrt_op op;
-    dlrt_comm comm;
+    std::int32_t root = 0;
+    /// So many times the elements of the output in the input.
+    bool has_blocks = false;
 };
 
-/// Without a root all ranks get the result.
-Status open_reduction(
-    const Site& site, const Reduction& reduction, std::optional<std::int32_t> root, Collective& call
+dlrt_err do_reduction(
+    const Entry& entry, const Buffers& buffers, const Reduction& reduction, dlrt_comm comm
 ) {
-    if (const Status bad = site.use(reduction.comm, call.use); !bad.ok()) return bad;
-    if (root) {
-        if (const Status bad = check_root(site, call.comm(), *root); !bad.ok()) return bad;
-    }
-    const bool has_output = !root || *root == call.comm().rank();
-    const bool is_in_place = has_output && reduction.input == DLRT_IN_PLACE;
-    const BufferArguments input{
-        is_in_place ? reduction.output : reduction.input, reduction.count, reduction.type};
-    const Status bad = use_buffer(site, input, call.layout, call.size_bytes);
-    if (!bad.ok()) return bad;
-    const Status undefined = use_op(
-        site, reduction.op, ReductionForm::whole, reduction.type, *call.layout.reference,
-        call.reducer
+    const Site site(entry.function);
+    Prepared prepared;
+    Status bad = open_collective(site, entry, comm, prepared);
+    if (!bad.ok()) return to_c(bad);
+    const Communicator& on = prepared.comm();
+    const bool has_root = reduction.collective == coll::Collective::reduce;
+    if (has_root) bad = check_root(site, on, reduction.root);
+    if (!bad.ok()) return to_c(bad);
+    const bool is_first = reduction.collective == coll::Collective::exscan && on.rank() == 0;
+    const bool has_output = !(has_root && on.rank() != reduction.root);
+    const bool is_in_place = has_output && buffers.input == DLRT_IN_PLACE;
+    bad = use_share(
+        site, {is_in_place ? buffers.output : buffers.input, buffers.count, buffers.type}, prepared
     );
-    if (!undefined.ok() || !has_output || is_in_place) return undefined;
-    return check_other_buffer(site, call, reduction.output, input, 1);
+    const bool is_prefix = reduction.collective == coll::Collective::scan ||
+                           reduction.collective == coll::Collective::exscan;
+    const ReductionForm form = is_prefix ? ReductionForm::prefix : ReductionForm::whole;
+    if (bad.ok()) {
+        bad = use_op(
+            site, reduction.op, form, buffers.type, *prepared.layout.reference, prepared.reducer
+        );
+    }
+    if (!bad.ok()) return to_c(bad);
+    // Nothing is before the first rank: it need not have an output.
+    if (has_output && (!is_first || is_in_place)) {
+        const std::int32_t shares = reduction.has_blocks ? on.size() : 1;
+        const Pair pair{
+            is_in_place ? nullptr : buffers.input, is_in_place ? 0 : shares, buffers.output,
+            is_in_place ? shares : 1};
+        bad = check_pair(site, prepared, pair, buffers.count);
+        if (!bad.ok()) return to_c(bad);
+    }
+    prepared.call.collective = reduction.collective;
+    prepared.call.root = reduction.root;
+    prepared.call.reducer = &prepared.reducer;
+    prepared.call.is_in_place = is_in_place;
+    prepared.call.input = input_of(buffers, prepared);
+    if (has_output) prepared.call.output = output_of(buffers, prepared);
+    return conclude(site, entry, prepared, reduction.call, buffers.count);
 }
 
-ReduceArguments reduce_arguments(const Reduction& reduction, const Collective& call) {
-    const auto count = static_cast<std::uint64_t>(reduction.count);
-    const bool is_in_place = reduction.input == DLRT_IN_PLACE;
-    return {
-        .input = {is_in_place ? nullptr : reduction.input, count, call.layout.reference},
-        .output = {reduction.output, count, call.layout.reference},
-        .reducer = call.reducer,
-        .is_in_place = is_in_place,
-    };
-}
-
-/// One that moves equal shares between the ranks and one buffer of size() shares.
-struct Shares {
-    const void* input;
-    void* output;
-    std::int64_t count;
-    dlrt_type type;
+/// One that moves equal shares.
+struct Movement {
+    coll::Collective collective;
+    Call call;
+    std::int32_t root = 0;
+    bool has_root = false;
 };
 
-BlockArguments block_arguments(const Shares& shares, const Collective& call) {
-    const auto count = static_cast<std::uint64_t>(shares.count);
-    const bool is_input_there = shares.input == DLRT_IN_PLACE;
-    const bool is_output_there = shares.output == DLRT_IN_PLACE;
-    return {
-        .input = {is_input_there ? nullptr : shares.input, count, call.layout.reference},
-        .output = {is_output_there ? nullptr : shares.output, count, call.layout.reference},
-        .is_in_place = is_input_there || is_output_there,
-    };
+/// gather and allgather; `is_receiver`: has an output.
+dlrt_err do_collection(
+    const Entry& entry, const Buffers& buffers, const Movement& movement, dlrt_comm comm
+) {
+    const Site site(entry.function);
+    Prepared prepared;
+    Status bad = open_collective(site, entry, comm, prepared);
+    if (!bad.ok()) return to_c(bad);
+    const Communicator& on = prepared.comm();
+    if (movement.has_root) bad = check_root(site, on, movement.root);
+    if (!bad.ok()) return to_c(bad);
+    const bool is_receiver = !movement.has_root || on.rank() == movement.root;
+    const bool is_in_place = is_receiver && buffers.input == DLRT_IN_PLACE;
+    bad = use_share(
+        site, {is_in_place ? buffers.output : buffers.input, buffers.count, buffers.type}, prepared
+    );
+    if (bad.ok() && is_receiver) {
+        const Pair pair{
+            is_in_place ? nullptr : buffers.input, is_in_place ? 0 : 1, buffers.output, on.size()};
+        bad = check_pair(site, prepared, pair, buffers.count);
+    }
+    if (!bad.ok()) return to_c(bad);
+    prepared.call.collective = movement.collective;
+    prepared.call.root = movement.root;
+    prepared.call.is_in_place = is_in_place;
+    prepared.call.input = input_of(buffers, prepared);
+    if (is_receiver) prepared.call.output = output_of(buffers, prepared);
+    return conclude(site, entry, prepared, movement.call, buffers.count);
+}
+
+dlrt_err do_scatter(const Entry& entry, const Buffers& buffers, std::int32_t root, dlrt_comm comm) {
+    const Site site(entry.function);
+    Prepared prepared;
+    Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok()) bad = check_root(site, prepared.comm(), root);
+    if (!bad.ok()) return to_c(bad);
+    const Communicator& on = prepared.comm();
+    const bool is_root = on.rank() == root;
+    const bool is_in_place = is_root && buffers.output == DLRT_IN_PLACE;
+    bad = use_share(
+        site, {is_in_place ? buffers.input : buffers.output, buffers.count, buffers.type}, prepared
+    );
+    if (bad.ok() && is_root) {
+        const Pair pair{
+            buffers.input, on.size(), is_in_place ? nullptr : buffers.output, is_in_place ? 0 : 1};
+        bad = check_pair(site, prepared, pair, buffers.count);
+    }
+    if (!bad.ok()) return to_c(bad);
+    prepared.call.collective = coll::Collective::scatter;
+    prepared.call.root = root;
+    if (is_root) prepared.call.input = input_of(buffers, prepared);
+    prepared.call.is_in_place = is_in_place;
+    if (!is_in_place) prepared.call.output = output_of(buffers, prepared);
+    return conclude(site, entry, prepared, Call::scatter, buffers.count);
+}
+
+dlrt_err do_alltoall(const Entry& entry, const Buffers& buffers, dlrt_comm comm) {
+    const Site site(entry.function);
+    Prepared prepared;
+    Status bad = open_collective(site, entry, comm, prepared);
+    if (!bad.ok()) return to_c(bad);
+    const std::int32_t size = prepared.comm().size();
+    const bool is_in_place = buffers.input == DLRT_IN_PLACE;
+    bad = use_share(
+        site, {is_in_place ? buffers.output : buffers.input, buffers.count, buffers.type}, prepared
+    );
+    if (bad.ok()) {
+        const Pair pair{
+            is_in_place ? nullptr : buffers.input, is_in_place ? 0 : size, buffers.output, size};
+        bad = check_pair(site, prepared, pair, buffers.count);
+    }
+    if (!bad.ok()) return to_c(bad);
+    prepared.call.collective = coll::Collective::alltoall;
+    prepared.call.is_in_place = is_in_place;
+    prepared.call.input = input_of(buffers, prepared);
+    prepared.call.output = output_of(buffers, prepared);
+    return conclude(site, entry, prepared, Call::alltoall, buffers.count);
 }
 
 }  // namespace
@@ -135,117 +195,282 @@ using namespace dlrt;
 using namespace dlrt::api;
 
 dlrt_err dlrt_barrier(dlrt_comm comm) {
-    const Site site("dlrt_barrier");
-    if (!site.is_ready()) return site.error();
-    Use<Communicator> use;
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
-    const auto context = static_cast<std::uint64_t>(use.pointer->user_context());
-    const FlightMark mark(site, {.call = Call::barrier, .context = context});
-    return conclude(site, barrier(*use.pointer));
+    return do_barrier({"dlrt_barrier"}, comm);
+}
+
+dlrt_err dlrt_ibarrier(dlrt_comm comm, dlrt_request* request) {
+    return do_barrier({"dlrt_ibarrier", Form::nonblocking, request}, comm);
+}
+
+dlrt_err dlrt_barrier_init(dlrt_comm comm, dlrt_request* request) {
+    return do_barrier({"dlrt_barrier_init", Form::persistent, request}, comm);
 }
 
 dlrt_err dlrt_bcast(void* buffer, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm) {
-    const Site site("dlrt_bcast");
-    if (!site.is_ready()) return site.error();
-    Collective call;
-    const Status bad = open_collective(site, comm, {buffer, count, type}, call);
-    if (!bad.ok()) return to_c(bad);
-    if (const Status wrong = check_root(site, call.comm(), root); !wrong.ok()) return to_c(wrong);
-    const FlightMark mark(site, record_of(Call::bcast, call, count, root));
-    const Buffer whole{buffer, static_cast<std::uint64_t>(count), call.layout.reference};
-    return conclude(site, bcast(call.comm(), whole, root));
+    return do_bcast({"dlrt_bcast"}, {buffer, count, type}, root, comm);
+}
+
+dlrt_err dlrt_ibcast(
+    void* buffer, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm, dlrt_request* request
+) {
+    return do_bcast({"dlrt_ibcast", Form::nonblocking, request}, {buffer, count, type}, root, comm);
+}
+
+dlrt_err dlrt_bcast_init(
+    void* buffer, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm, dlrt_request* request
+) {
+    return do_bcast(
+        {"dlrt_bcast_init", Form::persistent, request}, {buffer, count, type}, root, comm
+    );
 }
 
 dlrt_err dlrt_reduce(
     const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, int32_t root,
     dlrt_comm comm
 ) {
-    const Site site("dlrt_reduce");
-    if (!site.is_ready()) return site.error();
-    const Reduction reduction{input, output, count, type, op, comm};
-    Collective call;
-    const Status bad = open_reduction(site, reduction, root, call);
-    if (!bad.ok()) return to_c(bad);
-    const FlightMark mark(site, record_of(Call::reduce, call, count, root));
-    return conclude(site, reduce(call.comm(), reduce_arguments(reduction, call), root));
+    return do_reduction(
+        {"dlrt_reduce"}, {input, output, count, type},
+        {coll::Collective::reduce, Call::reduce, op, root}, comm
+    );
+}
+
+dlrt_err dlrt_ireduce(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, int32_t root,
+    dlrt_comm comm, dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_ireduce", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::reduce, Call::reduce, op, root}, comm
+    );
+}
+
+dlrt_err dlrt_reduce_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, int32_t root,
+    dlrt_comm comm, dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_reduce_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::reduce, Call::reduce, op, root}, comm
+    );
 }
 
 dlrt_err dlrt_allreduce(
     const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm
 ) {
-    const Site site("dlrt_allreduce");
-    if (!site.is_ready()) return site.error();
-    const Reduction reduction{input, output, count, type, op, comm};
-    Collective call;
-    const Status bad = open_reduction(site, reduction, std::nullopt, call);
-    if (!bad.ok()) return to_c(bad);
-    const FlightMark mark(site, record_of(Call::allreduce, call, count, no_root));
-    return conclude(site, allreduce(call.comm(), reduce_arguments(reduction, call)));
+    return do_reduction(
+        {"dlrt_allreduce"}, {input, output, count, type},
+        {coll::Collective::allreduce, Call::allreduce, op}, comm
+    );
+}
+
+dlrt_err dlrt_iallreduce(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_iallreduce", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::allreduce, Call::allreduce, op}, comm
+    );
+}
+
+dlrt_err dlrt_allreduce_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_allreduce_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::allreduce, Call::allreduce, op}, comm
+    );
+}
+
+dlrt_err dlrt_scan(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm
+) {
+    return do_reduction(
+        {"dlrt_scan"}, {input, output, count, type}, {coll::Collective::scan, Call::scan, op}, comm
+    );
+}
+
+dlrt_err dlrt_iscan(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_iscan", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::scan, Call::scan, op}, comm
+    );
+}
+
+dlrt_err dlrt_scan_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_scan_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::scan, Call::scan, op}, comm
+    );
+}
+
+dlrt_err dlrt_exscan(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm
+) {
+    return do_reduction(
+        {"dlrt_exscan"}, {input, output, count, type}, {coll::Collective::exscan, Call::exscan, op},
+        comm
+    );
+}
+
+dlrt_err dlrt_iexscan(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_iexscan", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::exscan, Call::exscan, op}, comm
+    );
+}
+
+dlrt_err dlrt_exscan_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_exscan_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::exscan, Call::exscan, op}, comm
+    );
+}
+
+dlrt_err dlrt_reduce_scatter(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm
+) {
+    return do_reduction(
+        {"dlrt_reduce_scatter"}, {input, output, count, type},
+        {coll::Collective::reduce_scatter, Call::reduce_scatter, op, 0, true}, comm
+    );
+}
+
+dlrt_err dlrt_ireduce_scatter(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_ireduce_scatter", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::reduce_scatter, Call::reduce_scatter, op, 0, true}, comm
+    );
+}
+
+dlrt_err dlrt_reduce_scatter_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_op op, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_reduction(
+        {"dlrt_reduce_scatter_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::reduce_scatter, Call::reduce_scatter, op, 0, true}, comm
+    );
 }
 
 dlrt_err dlrt_gather(
     const void* input, int64_t count, dlrt_type type, void* output, int32_t root, dlrt_comm comm
 ) {
-    const Site site("dlrt_gather");
-    if (!site.is_ready()) return site.error();
-    Collective call;
-    if (const Status bad = site.use(comm, call.use); !bad.ok()) return to_c(bad);
-    if (const Status bad = check_root(site, call.comm(), root); !bad.ok()) return to_c(bad);
-    const bool is_root = call.comm().rank() == root;
-    const bool is_in_place = is_root && input == DLRT_IN_PLACE;
-    const BufferArguments share{is_in_place ? output : input, count, type};
-    Status bad = use_buffer(site, share, call.layout, call.size_bytes);
-    if (!bad.ok()) return to_c(bad);
-    if (is_root) {
-        const BufferArguments other{is_in_place ? nullptr : input, count, type};
-        bad = check_other_buffer(site, call, output, other, call.comm().size());
-        if (!bad.ok()) return to_c(bad);
-    }
-    const FlightMark mark(site, record_of(Call::gather, call, count, root));
-    return conclude(
-        site, gather(call.comm(), block_arguments({input, output, count, type}, call), root)
+    return do_collection(
+        {"dlrt_gather"}, {input, output, count, type},
+        {coll::Collective::gather, Call::gather, root, true}, comm
+    );
+}
+
+dlrt_err dlrt_igather(
+    const void* input, int64_t count, dlrt_type type, void* output, int32_t root, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_collection(
+        {"dlrt_igather", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::gather, Call::gather, root, true}, comm
+    );
+}
+
+dlrt_err dlrt_gather_init(
+    const void* input, int64_t count, dlrt_type type, void* output, int32_t root, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_collection(
+        {"dlrt_gather_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::gather, Call::gather, root, true}, comm
     );
 }
 
 dlrt_err dlrt_scatter(
     const void* input, void* output, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm
 ) {
-    const Site site("dlrt_scatter");
-    if (!site.is_ready()) return site.error();
-    Collective call;
-    if (const Status bad = site.use(comm, call.use); !bad.ok()) return to_c(bad);
-    if (const Status bad = check_root(site, call.comm(), root); !bad.ok()) return to_c(bad);
-    const bool is_root = call.comm().rank() == root;
-    const bool is_in_place = is_root && output == DLRT_IN_PLACE;
-    const BufferArguments share{is_in_place ? input : output, count, type};
-    Status bad = use_buffer(site, share, call.layout, call.size_bytes);
-    if (!bad.ok()) return to_c(bad);
-    if (is_root) {
-        const BufferArguments other{is_in_place ? nullptr : output, count, type};
-        bad = check_other_buffer(site, call, input, other, call.comm().size());
-        if (!bad.ok()) return to_c(bad);
-    }
-    const FlightMark mark(site, record_of(Call::scatter, call, count, root));
-    return conclude(
-        site, scatter(call.comm(), block_arguments({input, output, count, type}, call), root)
+    return do_scatter({"dlrt_scatter"}, {input, output, count, type}, root, comm);
+}
+
+dlrt_err dlrt_iscatter(
+    const void* input, void* output, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_scatter(
+        {"dlrt_iscatter", Form::nonblocking, request}, {input, output, count, type}, root, comm
+    );
+}
+
+dlrt_err dlrt_scatter_init(
+    const void* input, void* output, int64_t count, dlrt_type type, int32_t root, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_scatter(
+        {"dlrt_scatter_init", Form::persistent, request}, {input, output, count, type}, root, comm
     );
 }
 
 dlrt_err dlrt_allgather(
     const void* input, int64_t count, dlrt_type type, void* output, dlrt_comm comm
 ) {
-    const Site site("dlrt_allgather");
-    if (!site.is_ready()) return site.error();
-    const bool is_in_place = input == DLRT_IN_PLACE;
-    const BufferArguments share{is_in_place ? output : input, count, type};
-    Collective call;
-    Status bad = open_collective(site, comm, share, call);
-    if (!bad.ok()) return to_c(bad);
-    const BufferArguments other{is_in_place ? nullptr : input, count, type};
-    bad = check_other_buffer(site, call, output, other, call.comm().size());
-    if (!bad.ok()) return to_c(bad);
-    const FlightMark mark(site, record_of(Call::allgather, call, count, no_root));
-    return conclude(
-        site, allgather(call.comm(), block_arguments({input, output, count, type}, call))
+    return do_collection(
+        {"dlrt_allgather"}, {input, output, count, type},
+        {coll::Collective::allgather, Call::allgather}, comm
+    );
+}
+
+dlrt_err dlrt_iallgather(
+    const void* input, int64_t count, dlrt_type type, void* output, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_collection(
+        {"dlrt_iallgather", Form::nonblocking, request}, {input, output, count, type},
+        {coll::Collective::allgather, Call::allgather}, comm
+    );
+}
+
+dlrt_err dlrt_allgather_init(
+    const void* input, int64_t count, dlrt_type type, void* output, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_collection(
+        {"dlrt_allgather_init", Form::persistent, request}, {input, output, count, type},
+        {coll::Collective::allgather, Call::allgather}, comm
+    );
+}
+
+dlrt_err dlrt_alltoall(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_comm comm
+) {
+    return do_alltoall({"dlrt_alltoall"}, {input, output, count, type}, comm);
+}
+
+dlrt_err dlrt_ialltoall(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_alltoall(
+        {"dlrt_ialltoall", Form::nonblocking, request}, {input, output, count, type}, comm
+    );
+}
+
+dlrt_err dlrt_alltoall_init(
+    const void* input, void* output, int64_t count, dlrt_type type, dlrt_comm comm,
+    dlrt_request* request
+) {
+    return do_alltoall(
+        {"dlrt_alltoall_init", Form::persistent, request}, {input, output, count, type}, comm
     );
 }

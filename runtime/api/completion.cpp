@@ -253,7 +253,7 @@ dlrt_err dlrt_cancel(dlrt_request request) {
         return to_c(site.fail(Errc::request, "the request is null or inactive"));
     }
     if (found->kind != RequestKind::receive) {
-        return to_c(site.fail(Errc::unsupported, "a send can't be cancelled, only a receive"));
+        return to_c(site.fail(Errc::unsupported, "only a receive can be cancelled"));
     }
     if (has_no_peer(*found)) return DLRT_OK;
     const FlightMark mark(site, {.call = Call::cancel});

@@ -25,7 +25,9 @@ std::string describe(const UserOpRef& op) {
 }
 std::string describe(const Request& request) {
     const char* state = request.is_started ? "active" : "inactive";
-    const char* kind = request.kind == RequestKind::receive ? "receive" : "send";
+    const char* kind = request.kind == RequestKind::receive ? "receive"
+                       : request.kind == RequestKind::task  ? "collective"
+                                                            : "send";
     return fmt::format("{} {} request", state, kind);
 }
 std::string describe(const MessageEntry&) {

@@ -2,6 +2,7 @@
 /// Case C07, averages, and locations through reduce and allreduce; a user's reduction that is freed
 /// while it runs. Values worked out by hand.
 #include "runtime/collective.hpp"
+#include "tests/runtime/collective_calls.hpp"
 #include "tests/runtime/collective_ranks.hpp"
 
 #include <atomic>
@@ -25,17 +26,19 @@ void check_everywhere(
         for (const std::size_t count : {1, 1000, 40'000}) {
             const std::vector<T> mine(count, values[static_cast<std::size_t>(comm.rank())]);
             std::vector<T> result(count);
-            const ReduceArguments arguments{
+            const Reduction arguments{
                 {mine.data(), count, &layout}, {result.data(), count, &layout}, {op, type}, false};
             DLRT_DEMAND(allreduce(comm, arguments).ok());
             DLRT_DEMAND(result == std::vector<T>(count, expected));
             result = mine;
-            const ReduceArguments in_place{{}, {result.data(), count, &layout}, {op, type}, true};
+            const Reduction in_place{{}, {result.data(), count, &layout}, {op, type}, true};
             DLRT_DEMAND(allreduce(comm, in_place).ok());
             DLRT_DEMAND(result == std::vector<T>(count, expected));
             const std::int32_t root = comm.size() - 1;
             result.assign(count, T{});
-            DLRT_DEMAND(reduce(comm, arguments, root).ok());
+            DLRT_DEMAND(
+                run_collective(comm, call_of(coll::Collective::reduce, arguments, root)).ok()
+            );
             DLRT_DEMAND(comm.rank() != root || result == std::vector<T>(count, expected));
         }
     });
@@ -106,7 +109,7 @@ TEST_CASE("collective: locations come with their values, and gaps stay as they a
                 mine[i] = {is_least ? -1.5 : 2.0, comm.rank(), 0};
             }
             const auto reduce_to_result = [&](ReduceOp op) {
-                const ReduceArguments arguments{
+                const Reduction arguments{
                     {mine.data(), count, &layout},
                     {result.data(), count, &layout},
                     {op, ElementType::float64_int32},
@@ -139,7 +142,7 @@ TEST_CASE("collective: a user's reduction lives as long as an operation uses it"
         std::int32_t value = comm.rank() + 3;
         const LayoutRef layout = *Layout::contiguous(1, Layout::of(ElementType::int32));
         // Only the operation's arguments hold it; valgrind and sanitizers would tell.
-        const ReduceArguments arguments{
+        const Reduction arguments{
             {},
             {&value, 1, &layout},
             Reducer(
@@ -168,10 +171,10 @@ TEST_CASE("collective: elements without data are reduced by not calling anybody"
             std::make_shared<const UserOp>(UserOp{never, false}), empty, Handle{}
         );
         int nothing = 0;
-        const ReduceArguments arguments{{}, {&nothing, 12, &empty}, reducer, true};
+        const Reduction arguments{{}, {&nothing, 12, &empty}, reducer, true};
         DLRT_DEMAND(allreduce(comm, arguments).ok());
-        const ReduceArguments both{{&nothing, 12, &empty}, {&nothing, 12, &empty}, reducer, false};
-        DLRT_DEMAND(reduce(comm, both, 0).ok());
+        const Reduction both{{&nothing, 12, &empty}, {&nothing, 12, &empty}, reducer, false};
+        DLRT_DEMAND(run_collective(comm, call_of(coll::Collective::reduce, both, 0)).ok());
     });
     SUCCEED();
 }

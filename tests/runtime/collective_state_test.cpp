@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective_state.hpp"
 
-#include "runtime/collective.hpp"
+#include "tests/runtime/collective_calls.hpp"
 #include "tests/runtime/collective_ranks.hpp"
 
 #include <cstdlib>
@@ -48,18 +48,18 @@ coll::Shape shape(std::int32_t root) {
 
 TEST_CASE("collective state: a schedule is built once", "[runtime]") {
     CollectiveState state;
-    const coll::Step* first = state.schedule(bcast_algorithm(), shape(7)).steps.data();
-    CHECK(state.schedule(bcast_algorithm(), shape(8)).shape.root == 8);
-    CHECK(state.schedule(bcast_algorithm(), shape(7)).steps.data() == first);
+    const auto first = state.schedule(bcast_algorithm(), shape(7));
+    CHECK(state.schedule(bcast_algorithm(), shape(8))->shape.root == 8);
+    CHECK(state.schedule(bcast_algorithm(), shape(7)) == first);
 }
 
 TEST_CASE("collective state: more shapes than it keeps are still right", "[runtime]") {
     CollectiveState state;
     for (std::int32_t round = 0; round < 3; ++round) {
         for (std::int32_t root = 0; root < 100; ++root) {
-            const coll::Schedule& schedule = state.schedule(bcast_algorithm(), shape(root));
-            CHECK(schedule.shape.root == root);
-            CHECK(schedule.steps.size() == bcast_algorithm().build(shape(root)).steps.size());
+            const auto schedule = state.schedule(bcast_algorithm(), shape(root));
+            CHECK(schedule->shape.root == root);
+            CHECK(schedule->steps.size() == bcast_algorithm().build(shape(root)).steps.size());
         }
     }
 }
@@ -91,7 +91,8 @@ TEST_CASE("collective state: a repeated operation allocates nothing", "[runtime]
     ranks.run([](Communicator& comm) {
         const LayoutRef gapped = *Layout::resized(0, 16, Layout::of(ElementType::float64));
         std::vector<double> input(20, 1.0), output(20);
-        const ReduceArguments arguments{
+        const Reduction arguments{
+
             {input.data(), 10, &gapped},
             {output.data(), 10, &gapped},
             {ReduceOp::sum, ElementType::float64},

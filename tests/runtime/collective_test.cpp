@@ -4,6 +4,7 @@
 /// bfloat16 rounded once.
 #include "runtime/collective.hpp"
 
+#include "tests/runtime/collective_calls.hpp"
 #include "tests/runtime/collective_ranks.hpp"
 
 #include <bit>
@@ -72,6 +73,7 @@ struct Case {
     std::int32_t root;
     Numbers::Lie input, output;
     bool is_in_place;
+    Form form = Form::blocking;
 
     [[nodiscard]] std::int32_t rank() const { return comm.rank(); }
     [[nodiscard]] bool is_root() const { return comm.rank() == root; }
@@ -82,7 +84,7 @@ struct Case {
 void check_bcast(const Case& c) {
     Numbers data(c.rank() % 2 == 0 ? c.input : c.output, c.count);
     for (std::uint64_t i = 0; i < c.count && c.is_root(); ++i) data.set(i, number(c.root, i));
-    DLRT_DEMAND(bcast(c.comm, data.buffer(), c.root).ok());
+    DLRT_DEMAND(perform(c.comm, bcast_call(data.buffer(), c.root), c.form).ok());
     for (std::uint64_t i = 0; i < c.count; ++i) DLRT_DEMAND(data.get(i) == number(c.root, i));
     DLRT_DEMAND(data.is_clean());
 }
@@ -93,12 +95,13 @@ void check_reduction(const Case& c, bool is_for_all) {
     const bool is_in_place = is_receiver && c.is_in_place;
     for (std::uint64_t i = 0; i < c.count; ++i)
         (is_in_place ? output : input).set(i, number(c.rank(), i));
-    ReduceArguments arguments{
+    Reduction arguments{
         input.source(), output.buffer(), {ReduceOp::sum, ElementType::int32}, is_in_place};
     if (is_in_place) arguments.input = {};
     if (!is_receiver) arguments.output = {};
-    const Status status = is_for_all ? allreduce(c.comm, arguments)
-                                     : reduce(c.comm, arguments, c.root);
+    const auto collective = is_for_all ? coll::Collective::allreduce : coll::Collective::reduce;
+    const CollectiveCall call = call_of(collective, arguments, is_for_all ? 0 : c.root);
+    const Status status = perform(c.comm, call, c.form);
     DLRT_DEMAND(status.ok());
     for (std::uint64_t i = 0; i < c.count && is_receiver; ++i) {
         Number sum = 0;
@@ -118,11 +121,12 @@ void check_collecting(const Case& c, bool is_for_all) {
         if (is_in_place) output.set(c.first() + i, number(c.rank(), i));
         if (!is_in_place) input.set(i, number(c.rank(), i));
     }
-    BlockArguments arguments{input.source(), output.buffer(c.count), is_in_place};
+    Blocks arguments{input.source(), output.buffer(c.count), is_in_place};
     if (is_in_place) arguments.input = {};
     if (!is_receiver) arguments.output = {};
-    const Status status = is_for_all ? allgather(c.comm, arguments)
-                                     : gather(c.comm, arguments, c.root);
+    const auto collective = is_for_all ? coll::Collective::allgather : coll::Collective::gather;
+    const CollectiveCall call = call_of(collective, arguments, is_for_all ? 0 : c.root);
+    const Status status = perform(c.comm, call, c.form);
     DLRT_DEMAND(status.ok());
     for (std::uint64_t i = 0; i < c.count * c.size() && is_receiver; ++i) {
         DLRT_DEMAND(output.get(i) == number(static_cast<std::int32_t>(i / c.count), i % c.count));
@@ -134,10 +138,11 @@ void check_scatter(const Case& c) {
     Numbers input(c.input, c.count * c.size()), output(c.output, c.count);
     const bool is_in_place = c.is_root() && c.is_in_place;
     for (std::uint64_t i = 0; i < c.count * c.size(); ++i) input.set(i, number(c.root, i));
-    BlockArguments arguments{input.source(c.count), output.buffer(), is_in_place};
+    Blocks arguments{input.source(c.count), output.buffer(), is_in_place};
     if (is_in_place) arguments.output = {};
     if (!c.is_root()) arguments.input = {};
-    DLRT_DEMAND(scatter(c.comm, arguments, c.root).ok());
+    const CollectiveCall call = call_of(coll::Collective::scatter, arguments, c.root);
+    DLRT_DEMAND(perform(c.comm, call, c.form).ok());
     for (std::uint64_t i = 0; i < c.count && !is_in_place; ++i) {
         DLRT_DEMAND(output.get(i) == number(c.root, c.first() + i));
     }
@@ -157,7 +162,7 @@ void check_everything(Case c) {
         }
         check_reduction(c, true);
         check_collecting(c, true);
-        DLRT_DEMAND(barrier(c.comm).ok());
+        DLRT_DEMAND(perform(c.comm, {}, c.form).ok());
     }
 }
 
@@ -171,7 +176,7 @@ std::vector<T> reduce_everywhere(
 ) {
     std::vector<T> result(mine.size());
     const LayoutRef& layout = Layout::of(type);
-    const ReduceArguments arguments{
+    const Reduction arguments{
         {mine.data(), mine.size(), &layout},
         {result.data(), result.size(), &layout},
         {op, type},
@@ -188,6 +193,20 @@ TEST_CASE("collective: all sizes 1 to 9, roots, counts 0 to 2p, in place", "[run
         ranks.run([size](Communicator& comm) {
             for (std::uint64_t count = 0; count <= 2 * static_cast<std::uint64_t>(size); ++count) {
                 check_everything({comm, count, 0, dense, dense, false});
+            }
+        });
+    }
+}
+
+TEST_CASE("collective: begun and waited for, or made and started, the same", "[runtime]") {
+    for (const std::int32_t size : {1, 2, 3, 8}) {
+        CollectiveRanks ranks(size);
+        ranks.run([](Communicator& comm) {
+            for (const Form form : {Form::nonblocking, Form::persistent}) {
+                for (const std::uint64_t count : {0, 1, 7, 3000}) {
+                    check_everything({comm, count, 0, dense, dense, false, form});
+                    check_everything({comm, count, 0, gapped, dense, false, form});
+                }
             }
         });
     }
@@ -282,7 +301,7 @@ TEST_CASE("collective: half with gaps is packed and widened", "[runtime]") {
         const LayoutRef gapped_half = *Layout::resized(0, 6, Layout::of(ElementType::float16));
         std::vector<std::uint16_t> data(30, 0x7777);
         for (std::size_t i = 0; i < 10; ++i) data[3 * i] = 0x3c00;  // 1.0
-        const ReduceArguments arguments{
+        const Reduction arguments{
             {}, {data.data(), 10, &gapped_half}, {ReduceOp::sum, ElementType::float16}, true};
         DLRT_DEMAND(allreduce(comm, arguments).ok());
         for (std::size_t i = 0; i < 30; ++i)
@@ -319,7 +338,7 @@ TEST_CASE(
     ranks.run([](Communicator& comm) {
         double value = 1.0;
         const LayoutRef& layout = Layout::of(ElementType::float64);
-        const ReduceArguments arguments{
+        const Reduction arguments{
             {}, {&value, 1, &layout}, {ReduceOp::bit_and, ElementType::float64}, true};
         DLRT_DEMAND(allreduce(comm, arguments).code == Errc::op);
         DLRT_DEMAND(last_error_text().find("allreduce") != std::string::npos);

@@ -7,6 +7,7 @@
 #include "runtime/collective.hpp"
 #include "runtime/collective_state.hpp"
 #include "tests/collectives/all_ranks.hpp"
+#include "tests/runtime/collective_calls.hpp"
 #include "tests/runtime/collective_ranks.hpp"
 
 #include <array>
@@ -97,10 +98,11 @@ class Part {
             &reducer_,
             reduction_memory_.at_least(reducer_.memory_bytes())};
         const ScheduleChannel channel{
-            &comm.engine(), comm.group().get(), comm.collective_context(),
-            comm.next_collective_sequence()};
-        runner.start(channel, binding);
-        return runner.finish().ok() && holds(coll::BufferId::input) &&
+            comm.group().get(),
+            comm.collective_context(),
+            {comm.take_operation_numbers(1, Persistence::once), Persistence::once}};
+        runner.bind(channel, binding);
+        return comm.engine().run(runner).ok() && holds(coll::BufferId::input) &&
                holds(coll::BufferId::output);
     }
 
@@ -225,11 +227,12 @@ void multiply(
     const bool is_receiver = !root || *root == comm.rank();
     const bool is_in_place = is_receiver && in_place == InPlace::yes;
     (is_in_place ? output : input).contribute(comm.rank());
-    ReduceArguments arguments{input.source(), output.buffer(), matrix_product(layout), is_in_place};
+    Reduction arguments{input.source(), output.buffer(), matrix_product(layout), is_in_place};
     if (is_in_place) arguments.input = {};
     if (!is_receiver) arguments.output = {};
-    const Status status = root ? reduce(comm, arguments, *root) : allreduce(comm, arguments);
-    DLRT_DEMAND(status.ok());
+    const auto collective = root ? coll::Collective::reduce : coll::Collective::allreduce;
+    const CollectiveCall call = call_of(collective, arguments, root.value_or(0));
+    DLRT_DEMAND(run_collective(comm, call).ok());
     for (std::uint64_t i = 0; i < count; ++i) {
         DLRT_DEMAND(is_in_place || input[i] == contribution(comm.rank(), i));
         DLRT_DEMAND(!is_receiver || output[i] == product(comm.size() - 1, i));
@@ -314,7 +317,7 @@ TEST_CASE("ordered: vectors longer than a piece are cut between elements", "[run
     ranks.run([&](Communicator& comm) {
         const auto mine = static_cast<std::uint32_t>(comm.rank() + 3);
         std::vector<std::uint32_t> values(10 * 1'000'001, mine);
-        const ReduceArguments arguments{{}, {values.data(), 10, &layout}, reducer, true};
+        const Reduction arguments{{}, {values.data(), 10, &layout}, reducer, true};
         DLRT_DEMAND(allreduce(comm, arguments).ok());
         DLRT_DEMAND(values == std::vector<std::uint32_t>(values.size(), 3 * 3 + 4));
     });

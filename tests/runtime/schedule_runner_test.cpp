@@ -105,8 +105,14 @@ class Part {
 
 ScheduleChannel channel_of(Communicator& comm) {
     return {
-        &comm.engine(), comm.group().get(), comm.collective_context(),
-        comm.next_collective_sequence()};
+        comm.group().get(),
+        comm.collective_context(),
+        {comm.take_operation_numbers(1, Persistence::once), Persistence::once}};
+}
+
+Status run(ScheduleRunner& runner, Communicator& comm, Part& part) {
+    runner.bind(channel_of(comm), part.binding());
+    return comm.engine().run(runner);
 }
 
 void run_everything(Communicator& comm, const std::vector<std::uint64_t>& counts) {
@@ -120,8 +126,7 @@ void run_everything(Communicator& comm, const std::vector<std::uint64_t>& counts
                 )[rank];
                 for (const std::uint64_t count : counts) {
                     Part part(schedule, count);
-                    runner.start(channel_of(comm), part.binding());
-                    DLRT_DEMAND(runner.finish().ok());
+                    DLRT_DEMAND(run(runner, comm, part).ok());
                     demand(part.is_right(), algorithm.name.data());
                 }
             }
@@ -165,37 +170,39 @@ TEST_CASE("runner: overlapping operations of one communicator are not mixed up",
             {coll::allgather_ring(shape), 50},
         };
         ScheduleRunner runners[4];
-        for (std::size_t i = 0; i < 4; ++i) runners[i].start(channel_of(comm), parts[i].binding());
-        // Each rank begins with another operation, and does one step of each in turn.
-        bool is_over[4] = {};
-        for (std::size_t turn = static_cast<std::size_t>(comm.rank());; ++turn) {
-            const std::size_t i = turn % 4;
-            if (!is_over[i]) is_over[i] = runners[i].advance(1);
-            if (is_over[0] && is_over[1] && is_over[2] && is_over[3]) break;
-            comm.engine().progress();
+        Request* requests[4] = {};
+        for (std::size_t i = 0; i < 4; ++i) runners[i].bind(channel_of(comm), parts[i].binding());
+        // Each rank begins with another operation, and waits for another one first.
+        for (std::size_t turn = 0; turn < 4; ++turn) {
+            const std::size_t i = (static_cast<std::size_t>(comm.rank()) + turn) % 4;
+            requests[i] = comm.engine().start_task(runners[i]);
         }
-        for (std::size_t i = 0; i < 4; ++i) {
-            DLRT_DEMAND(runners[i].finish().ok());
+        for (std::size_t turn = 0; turn < 4; ++turn) {
+            const std::size_t i = (static_cast<std::size_t>(comm.rank()) + 2 + turn) % 4;
+            comm.engine().wait(requests[i]);
+            DLRT_DEMAND(outcome_of(*requests[i]).ok());
+            comm.engine().release(requests[i]);
             DLRT_DEMAND(parts[i].is_right());
         }
     });
     SUCCEED();
 }
 
-TEST_CASE("runner: a call of advance does no more steps than it may", "[runtime]") {
+TEST_CASE("runner: a long schedule leaves others their turn", "[runtime]") {
     CollectiveRanks ranks(1);
     ranks.run([](Communicator& comm) {
         coll::ScheduleBuilder builder(
-            {coll::Collective::allgather, "three copies", coll::ChunkRule::block, 1},
+            {coll::Collective::allgather, "many copies", coll::ChunkRule::block, 1},
             {1, 0, 0, coll::Placement::separate}
         );
-        for (int i = 0; i < 3; ++i) builder.copy(coll::input_slice(0), coll::output_slice(0));
+        for (int i = 0; i < 100; ++i) builder.copy(coll::input_slice(0), coll::output_slice(0));
         Part part(std::move(builder).finish(), 5);
         ScheduleRunner runner;
-        runner.start(channel_of(comm), part.binding());
-        DLRT_DEMAND(!runner.advance(1));
-        DLRT_DEMAND(!runner.advance(1));
-        DLRT_DEMAND(runner.advance(1));
+        runner.bind(channel_of(comm), part.binding());
+        Request* const request = comm.engine().start_task(runner);
+        DLRT_DEMAND(!is_complete(*request));
+        DLRT_DEMAND(comm.engine().test(request));
+        comm.engine().release(request);
         DLRT_DEMAND(part.is_right());
     });
     SUCCEED();
@@ -208,8 +215,9 @@ TEST_CASE("runner: a message of another length than expected is a mismatch", "[r
             const coll::Shape shape{2, comm.rank(), 0, coll::Placement::separate};
             Part part(coll::bcast_binomial(shape), comm.rank() == 0 ? count : 10);
             ScheduleRunner runner;
-            runner.start(channel_of(comm), part.binding());
-            DLRT_DEMAND(runner.finish().code == (comm.rank() == 0 ? Errc::ok : Errc::mismatch));
+            DLRT_DEMAND(
+                run(runner, comm, part).code == (comm.rank() == 0 ? Errc::ok : Errc::mismatch)
+            );
         });
     }
     SUCCEED();
@@ -221,11 +229,9 @@ TEST_CASE("runner: after a failure the communicator's runner can be used again",
         const coll::Shape shape{2, comm.rank(), 0, coll::Placement::separate};
         ScheduleRunner runner;
         Part wrong(coll::bcast_binomial(shape), comm.rank() == 0 ? 3 : 4);
-        runner.start(channel_of(comm), wrong.binding());
-        static_cast<void>(runner.finish());
+        static_cast<void>(run(runner, comm, wrong));
         Part right(coll::bcast_binomial(shape), 4);
-        runner.start(channel_of(comm), right.binding());
-        DLRT_DEMAND(runner.finish().ok());
+        DLRT_DEMAND(run(runner, comm, right).ok());
         DLRT_DEMAND(right.is_right());
     });
     SUCCEED();

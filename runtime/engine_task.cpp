@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tasks: started, advanced with all other progress, completed like messages.
+#include "runtime/engine_task.hpp"
+
+#include "runtime/engine_state.hpp"
+
+namespace dlrt {
+namespace {
+
+/// A blocking call's task, on its way to the end.
+struct Round {
+    EngineTask* task;
+    EngineInside* inside;
+    bool is_over = false;
+
+    static bool has_ended(void* self) {
+        auto& round = *static_cast<Round*>(self);
+        while (!round.is_over) {
+            const EngineTask::Progress progress = round.task->advance(*round.inside);
+            if (progress == EngineTask::Progress::waiting) return false;
+            round.is_over = progress == EngineTask::Progress::over;
+        }
+        return true;
+    }
+};
+
+}  // namespace
+
+Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer) {
+    return state_.post_send(SendMode::standard, to, buffer);
+}
+
+Request& EngineInside::irecv(const Route& from, const Buffer& buffer) {
+    return state_.post_receive(from, buffer);
+}
+
+void EngineInside::release(Request& request) {
+    if (is_complete(request)) {
+        state_.release(request);
+    } else {
+        request.is_released = true;
+    }
+}
+
+void EngineInside::cancel(Request& receive) {
+    state_.cancel_receive(receive);
+}
+
+void EngineInside::drop_context(ContextId context) {
+    static_cast<void>(state_.drop_context(context));
+}
+
+Status Engine::run(EngineTask& task) {
+    const EngineLock lock(state_->waiter);
+    EngineInside inside(*state_);
+    task.restart(inside);
+    Round round{&task, &inside};
+    if (!state_->waiter.is_multiple()) {
+        for (std::uint32_t polls = state_->quick_polls(); polls != 0; --polls) {
+            if (Round::has_ended(&round)) return task.outcome();
+            state_->progress();
+        }
+    }
+    state_->waiter.wait({Round::has_ended, &round});
+    return task.outcome();
+}
+
+Request* Engine::start_task(EngineTask& task) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_task_request(task);
+    state_->start(request);
+    return &request;
+}
+
+Request* Engine::task_init(EngineTask& task) {
+    const EngineLock lock(state_->waiter);
+    Request& request = state_->make_task_request(task);
+    request.persistence = Persistence::persistent;
+    return &request;
+}
+
+Request& EngineState::make_task_request(EngineTask& task) {
+    Request& request = requests.acquire();
+    request.kind = RequestKind::task;
+    request.key = {};
+    request.key.source = any_source;
+    request.found_source = no_rank;
+    request.found_tag = any_tag;
+    request.message_bytes = 0;
+    request.capacity_bytes = 0;
+    request.extra = &task;
+    return request;
+}
+
+void EngineState::start_task(Request& request) {
+    // The others may look at it from now on.
+    request.is_done.store(false, std::memory_order_relaxed);
+    EngineInside inside(*this);
+    request.task().restart(inside);
+    tasks_.push_back(&request);
+    has_unfinished_task_ = true;
+    static_cast<void>(advance_tasks());
+}
+
+bool EngineState::advance_tasks() {
+    if (!has_unfinished_task_ && events_of_tasks_ == waiter.event_count()) return false;
+    events_of_tasks_ = waiter.event_count();
+    has_unfinished_task_ = false;
+    EngineInside inside(*this);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        Request& request = *tasks_[i];
+        const EngineTask::Progress progress = request.task().advance(inside);
+        if (progress == EngineTask::Progress::unfinished) has_unfinished_task_ = true;
+        if (progress != EngineTask::Progress::over) {
+            tasks_[kept++] = &request;
+        } else {
+            end_round(request, request.task().outcome().code);
+        }
+    }
+    tasks_.resize(kept);
+    return true;
+}
+
+void EngineState::release_task(Request& request) {
+    EngineInside inside(*this);
+    EngineTask& task = request.task();
+    requests.release(request);
+    task.retire(inside);
+}
+
+}  // namespace dlrt

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every collective function of dlrt.h in its three forms, and what they refuse; any number of
+/// ranks. Rank r has 10 r + i at element i.
+#include "tests/jobs/api/job.hpp"
+
+#include <functional>
+#include <numeric>
+
+using namespace job;
+
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+constexpr dlrt_comm comm_world = {1, 0};
+
+/// Calls the blocking function, the nonblocking one and three rounds of the persistent one.
+template<typename Blocking, typename Begin, typename... Arguments>
+void in_all_forms(
+    const std::function<void()>& prepare, const std::function<void()>& check, Blocking blocking,
+    Begin begin, Begin make, Arguments... arguments
+) {
+    prepare();
+    expect_ok(blocking(arguments..., comm_world));
+    check();
+    dlrt_request request{};
+    prepare();
+    expect_ok(begin(arguments..., comm_world, &request));
+    dlrt_status status{};
+    expect_ok(dlrt_wait(&request, &status));
+    expect(request.index == 0, "a complete request is null");
+    expect_equal(status.source, std::int32_t{DLRT_ANY_SOURCE});
+    check();
+    expect_ok(make(arguments..., comm_world, &request));
+    for (int round = 0; round < 3; ++round) {
+        prepare();
+        expect_ok(dlrt_start(request));
+        expect_error(dlrt_start(request), DLRT_ERR_REQUEST);
+        expect_ok(dlrt_wait(&request, nullptr));
+        check();
+    }
+    expect_ok(dlrt_request_free(&request));
+    expect_error(begin(arguments..., comm_world, nullptr), DLRT_ERR_ARG);
+}
+
+struct Data {
+    const World& world;
+    Numbers input, output;
+
+    explicit Data(const World& of) : world(of) { reset(); }
+    void reset() {
+        const auto size = static_cast<std::size_t>(world.size);
+        input.assign(2 * size, 0);
+        output.assign(2 * size, -1);
+        for (std::size_t i = 0; i < input.size(); ++i) input[i] = of_rank(world.rank, i);
+    }
+    static std::int32_t of_rank(std::int32_t rank, std::size_t i) {
+        return 10 * rank + static_cast<std::int32_t>(i);
+    }
+    /// Of ranks 0 .. end - 1 at element i.
+    static std::int32_t sum(std::int32_t end, std::size_t i) {
+        return 10 * (end * (end - 1) / 2) + end * static_cast<std::int32_t>(i);
+    }
+};
+
+void try_even(const World& world) {
+    Data data(world);
+    const std::int32_t root = world.size - 1;
+    const bool is_root = world.rank == root;
+    const auto reset = [&] { data.reset(); };
+    const auto at = [&](std::size_t i) { return data.output[i]; };
+    const auto rank = static_cast<std::size_t>(world.rank);
+    const void* const in = data.input.data();
+    void* const out = data.output.data();
+
+    in_all_forms(
+        reset, [] {}, dlrt_barrier, dlrt_ibarrier, dlrt_barrier_init
+    );
+    in_all_forms(
+        [&] {
+            data.reset();
+            if (is_root) data.output = data.input;
+        },
+        [&] { expect_equal(at(1), Data::of_rank(root, 1)); }, dlrt_bcast, dlrt_ibcast,
+        dlrt_bcast_init, out, std::int64_t{2}, DLRT_INT32, root
+    );
+    in_all_forms(
+        reset, [&] { expect_equal(at(1), is_root ? Data::sum(world.size, 1) : -1); }, dlrt_reduce,
+        dlrt_ireduce, dlrt_reduce_init, in, out, std::int64_t{2}, DLRT_INT32, DLRT_SUM, root
+    );
+    in_all_forms(
+        reset, [&] { expect_equal(at(1), Data::sum(world.size, 1)); }, dlrt_allreduce,
+        dlrt_iallreduce, dlrt_allreduce_init, in, out, std::int64_t{2}, DLRT_INT32, DLRT_SUM
+    );
+    in_all_forms(
+        reset, [&] { expect_equal(at(1), Data::sum(world.rank + 1, 1)); }, dlrt_scan, dlrt_iscan,
+        dlrt_scan_init, in, out, std::int64_t{2}, DLRT_INT32, DLRT_SUM
+    );
+    in_all_forms(
+        reset, [&] { expect_equal(at(1), world.rank == 0 ? -1 : Data::sum(world.rank, 1)); },
+        dlrt_exscan, dlrt_iexscan, dlrt_exscan_init, in, out, std::int64_t{2}, DLRT_INT32, DLRT_SUM
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            expect_equal(at(0), Data::sum(world.size, 2 * rank));
+            expect_equal(at(1), Data::sum(world.size, 2 * rank + 1));
+        },
+        dlrt_reduce_scatter, dlrt_ireduce_scatter, dlrt_reduce_scatter_init, in, out,
+        std::int64_t{2}, DLRT_INT32, DLRT_SUM
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            for (std::size_t i = 0; i < data.output.size() && is_root; ++i) {
+                expect_equal(at(i), Data::of_rank(static_cast<std::int32_t>(i / 2), i % 2));
+            }
+        },
+        dlrt_gather, dlrt_igather, dlrt_gather_init, in, std::int64_t{2}, DLRT_INT32, out, root
+    );
+    in_all_forms(
+        reset, [&] { expect_equal(at(1), Data::of_rank(root, 2 * rank + 1)); }, dlrt_scatter,
+        dlrt_iscatter, dlrt_scatter_init, in, out, std::int64_t{2}, DLRT_INT32, root
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            for (std::size_t i = 0; i < data.output.size(); ++i) {
+                expect_equal(at(i), Data::of_rank(static_cast<std::int32_t>(i / 2), i % 2));
+            }
+        },
+        dlrt_allgather, dlrt_iallgather, dlrt_allgather_init, in, std::int64_t{2}, DLRT_INT32, out
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            for (std::size_t i = 0; i < data.output.size(); ++i) {
+                const auto from = static_cast<std::int32_t>(i / 2);
+                expect_equal(at(i), Data::of_rank(from, 2 * rank + i % 2));
+            }
+        },
+        dlrt_alltoall, dlrt_ialltoall, dlrt_alltoall_init, in, out, std::int64_t{2}, DLRT_INT32
+    );
+}
+
+/// Rank r gives or gets r + 1 elements; they lie at 2 r in the lists' buffers.
+void try_uneven(const World& world) {
+    const auto size = static_cast<std::size_t>(world.size);
+    const std::int32_t root = 0;
+    const auto rank = static_cast<std::size_t>(world.rank);
+    const std::int64_t own = world.rank + 1;
+    std::vector<std::int64_t> counts(size), places(size), bytes(size);
+    std::vector<std::int64_t> own_counts(size, own), own_places(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        counts[i] = static_cast<std::int64_t>(i) + 1;
+        places[i] = static_cast<std::int64_t>(i * (size + 1));
+        bytes[i] = 4 * places[i];
+        own_places[i] = static_cast<std::int64_t>(i * (size + 1));
+    }
+    const std::vector<dlrt_type> types(size, DLRT_INT32);
+    Numbers input(size * (size + 1)), output(input.size());
+    const auto reset = [&] {
+        for (std::size_t i = 0; i < input.size(); ++i) input[i] = Data::of_rank(world.rank, i);
+        output.assign(output.size(), -1);
+    };
+    const auto expect_collected = [&] {
+        for (std::size_t from = 0; from < size; ++from) {
+            const auto place = static_cast<std::size_t>(places[from]);
+            for (std::size_t i = 0; i <= from; ++i) {
+                expect_equal(output[place + i], Data::of_rank(static_cast<std::int32_t>(from), i));
+            }
+            if (from + 1 < size) expect_equal(output[place + from + 1], -1);
+        }
+    };
+    const void* const in = input.data();
+    void* const out = output.data();
+
+    in_all_forms(
+        reset,
+        [&] {
+            if (world.rank == root) expect_collected();
+        },
+        dlrt_gatherv, dlrt_igatherv, dlrt_gatherv_init, in, own, DLRT_INT32, out, counts.data(),
+        places.data(), root
+    );
+    in_all_forms(
+        reset, expect_collected, dlrt_allgatherv, dlrt_iallgatherv, dlrt_allgatherv_init, in, own,
+        DLRT_INT32, out, counts.data(), places.data()
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            const auto place = static_cast<std::size_t>(places[rank]);
+            for (std::size_t i = 0; i <= rank; ++i)
+                expect_equal(output[i], Data::of_rank(root, place + i));
+            expect_equal(output[rank + 1], -1);
+        },
+        dlrt_scatterv, dlrt_iscatterv, dlrt_scatterv_init, in, counts.data(), places.data(), out,
+        own, DLRT_INT32, root
+    );
+    in_all_forms(
+        reset,
+        [&] {
+            const std::size_t first = rank * (rank + 1) / 2;
+            for (std::size_t i = 0; i <= rank; ++i)
+                expect_equal(output[i], Data::sum(world.size, first + i));
+            expect_equal(output[rank + 1], -1);
+        },
+        dlrt_reduce_scatterv, dlrt_ireduce_scatterv, dlrt_reduce_scatterv_init, in, out,
+        counts.data(), DLRT_INT32, DLRT_SUM
+    );
+    // Rank r sends r + 1 elements to everybody.
+    const auto expect_exchanged = [&] {
+        for (std::size_t from = 0; from < size; ++from) {
+            const auto place = static_cast<std::size_t>(places[from]);
+            for (std::size_t i = 0; i <= from; ++i) {
+                const std::size_t sent = static_cast<std::size_t>(own_places[rank]) + i;
+                expect_equal(
+                    output[place + i], Data::of_rank(static_cast<std::int32_t>(from), sent)
+                );
+            }
+        }
+    };
+    in_all_forms(
+        reset, expect_exchanged, dlrt_alltoallv, dlrt_ialltoallv, dlrt_alltoallv_init, in,
+        own_counts.data(), own_places.data(), out, counts.data(), places.data(), DLRT_INT32
+    );
+    in_all_forms(
+        reset, expect_exchanged, dlrt_alltoallw, dlrt_ialltoallw, dlrt_alltoallw_init, in,
+        own_counts.data(), bytes.data(), types.data(), out, counts.data(), bytes.data(),
+        types.data()
+    );
+}
+
+void try_bad_arguments(const World& world) {
+    const auto size = static_cast<std::size_t>(world.size);
+    Numbers input(2 * size), output(2 * size);
+    void* const in = input.data();
+    void* const out = output.data();
+    std::vector<std::int64_t> counts(size, 1);
+    expect_error(dlrt_bcast(in, 1, DLRT_INT32, world.size, comm_world), DLRT_ERR_ROOT);
+    expect_error(dlrt_alltoall(in, out, -1, DLRT_INT32, comm_world), DLRT_ERR_COUNT);
+    expect_error(dlrt_alltoall(in, in, 1, DLRT_INT32, comm_world), DLRT_ERR_BUFFER);
+    expect_error(
+        dlrt_scan(in, input.data() + 1, 2, DLRT_INT32, DLRT_SUM, comm_world), DLRT_ERR_BUFFER
+    );
+    expect_error(dlrt_scan(in, nullptr, 1, DLRT_INT32, DLRT_SUM, comm_world), DLRT_ERR_BUFFER);
+    expect_error(
+        dlrt_reduce_scatter(in, out, INT64_MAX / 4, DLRT_INT32, DLRT_SUM, comm_world),
+        DLRT_ERR_COUNT
+    );
+    expect_error(
+        dlrt_allgatherv(in, 1, DLRT_INT32, out, nullptr, nullptr, comm_world), DLRT_ERR_ARG
+    );
+    counts.back() = -3;
+    expect_error(
+        dlrt_allgatherv(in, 1, DLRT_INT32, out, counts.data(), nullptr, comm_world), DLRT_ERR_COUNT
+    );
+    expect(
+        std::string(dlrt_last_error()).find("dlrt_allgatherv: the block for rank") == 0,
+        "names the call and the block"
+    );
+    counts.back() = 1;
+    expect_error(
+        dlrt_alltoallv(
+            in, counts.data(), nullptr, nullptr, counts.data(), nullptr, DLRT_INT32, comm_world
+        ),
+        DLRT_ERR_BUFFER
+    );
+    expect_error(
+        dlrt_iallreduce(in, out, 1, DLRT_DOUBLE, DLRT_BAND, comm_world, nullptr), DLRT_ERR_ARG
+    );
+    dlrt_request request{};
+    expect_error(
+        dlrt_iallreduce(in, out, 1, DLRT_DOUBLE, DLRT_BAND, comm_world, &request), DLRT_ERR_OP
+    );
+    expect(request.index == 0, "no request after an error");
+    expect_ok(dlrt_ibarrier(comm_world, &request));
+    expect_error(dlrt_cancel(request), DLRT_ERR_UNSUPPORTED);
+    expect_ok(dlrt_wait(&request, nullptr));
+    dlrt_comm duplicate{};
+    expect_ok(dlrt_comm_dup(comm_world, &duplicate));
+    dlrt_comm freed = duplicate;
+    expect_ok(dlrt_comm_free(&duplicate));
+    expect_error(dlrt_alltoall(in, out, 1, DLRT_INT32, freed), DLRT_ERR_COMM);
+}
+
+}  // namespace
+
+int main() {
+    const World world;
+    try_even(world);
+    try_uneven(world);
+    try_bad_arguments(world);
+    barrier();
+}

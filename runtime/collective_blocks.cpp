@@ -154,7 +154,7 @@ void BlockWorks::use_staging(std::byte* staging) {
     packing_ = next;
 }
 
-void BlockWorks::load() {
+void BlockWorks::begin() {
     if (!is_input_staged_) return;
     if (is_reduction_) {
         dlrt::load(call_.input, carriage_, {0, element_count_}, packing_, input_[0].address);
@@ -167,7 +167,7 @@ void BlockWorks::load() {
     }
 }
 
-void BlockWorks::store() {
+void BlockWorks::finish() {
     if (is_reduction_) {
         const auto rank_count = static_cast<std::uint32_t>(input_.size());
         call_.reducer->finish(output_[0].address, own_bytes_, rank_count);

@@ -29,9 +29,9 @@ class BlockWorks {
     [[nodiscard]] std::uint64_t scratch_chunk_bytes() const { return own_bytes_; }
 
     /// Takes the data out of the buffers where it can't travel as it lies.
-    void load();
+    void begin();
     /// Puts the result where the user wants it.
-    void store();
+    void finish();
     [[nodiscard]] const TypedBlock* input() const { return input_.data(); }
     [[nodiscard]] const TypedBlock* output() const { return output_.data(); }
 

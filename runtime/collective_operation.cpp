@@ -201,13 +201,13 @@ void CollectiveOperation::begin_piece(EngineInside& inside) {
     binding.scratch = scratch_.memory();
     std::uint64_t piece_number = 0;
     if (is_uneven_) {
-        blocks_.load();
+        blocks_.begin();
         binding.sizes = coll::ChunkSizes::block(blocks_.scratch_chunk_bytes());
         binding.input_blocks = blocks_.input();
         binding.output_blocks = blocks_.output();
     } else {
         piece_number = pieces_.piece_number();
-        const Piece piece = pieces_.load();
+        const Piece piece = pieces_.begin();
         binding.sizes = chunk_sizes(*schedule_, piece.size_bytes, call_.reducer);
         binding.input = piece.input;
         binding.output = piece.output;
@@ -221,10 +221,10 @@ EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
     const Progress progress = runner_.advance(inside);
     if (progress != Progress::over || !runner_.has_succeeded()) return progress;
     if (is_uneven_) {
-        blocks_.store();
+        blocks_.finish();
         return Progress::over;
     }
-    if (!pieces_.store()) return Progress::over;
+    if (!pieces_.finish()) return Progress::over;
     begin_piece(inside);
     return Progress::unfinished;
 }

@@ -136,7 +136,7 @@ Buffer PieceWorks::all_output() const {
     return {call_.output.address, call_.output.count * output_blocks_, call_.output.layout};
 }
 
-Piece PieceWorks::load() {
+Piece PieceWorks::begin() {
     Piece piece;
     if (call_.collective == coll::Collective::barrier) return piece;
     window_.count = std::min(window_max(), element_count_ - window_.first);
@@ -182,7 +182,7 @@ void PieceWorks::load_into_output(std::byte* output, std::byte* packing) {
     dlrt::load(as_const(all_output()), carriage_, held, packing, target);
 }
 
-bool PieceWorks::store() {
+bool PieceWorks::finish() {
     if (call_.collective == coll::Collective::barrier) return false;
     if (call_.reducer != nullptr && result_blocks_ != 0) {
         const std::uint64_t bytes = window_.count * result_blocks_ * carriage_.carried_bytes();

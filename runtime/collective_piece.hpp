@@ -41,10 +41,10 @@ class PieceWorks {
     /// The number of the piece at hand, counted from 0.
     [[nodiscard]] std::uint64_t piece_number() const;
     /// Takes the data at hand out of the buffers.
-    [[nodiscard]] Piece load();
-    /// Puts the result of what load() returned where the user wants it, and turns to the next
+    [[nodiscard]] Piece begin();
+    /// Puts the result of what begin() returned where the user wants it, and turns to the next
     /// piece. False: that was the last.
-    [[nodiscard]] bool store();
+    [[nodiscard]] bool finish();
 
   private:
     void find_roles(std::int32_t size, std::int32_t rank);

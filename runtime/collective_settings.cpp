@@ -6,15 +6,6 @@
 #include <utility>
 
 namespace dlrt {
-namespace {
-
-/// Schedules exist for more collectives than there are calls.
-bool has_call(coll::Collective collective) {
-    return collective <= coll::Collective::allgather;
-}
-
-}  // namespace
-
 Result<CollectiveSettings> collective_settings(const Settings& settings) {
     CollectiveSettings found;
     found.is_explaining = settings.is_explaining;
@@ -23,14 +14,6 @@ Result<CollectiveSettings> collective_settings(const Settings& settings) {
     if (!rules) {
         const std::string reason = last_error_text();
         return fail(Errc::argument, "DLRT_ALGO={}: {}", settings.algorithm_rules, reason);
-    }
-    for (const coll::AlgorithmRule& rule : *rules) {
-        const coll::Collective collective = rule.algorithm->collective;
-        if (has_call(collective)) continue;
-        return fail(
-            Errc::argument, "DLRT_ALGO={}: the library has no call for {}",
-            settings.algorithm_rules, coll::name_of(collective)
-        );
     }
     found.rules = std::move(*rules);
     return found;

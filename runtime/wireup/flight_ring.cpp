@@ -19,7 +19,7 @@ struct CallWords {
     bool has_size = false;
 };
 
-constexpr std::array<CallWords, 35> call_words = {{
+constexpr std::array<CallWords, 48> call_words = {{
     {"none"},
     {"init"},
     {"finalize"},

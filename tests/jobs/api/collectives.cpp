@@ -62,13 +62,12 @@ struct Data {
     }
 };
 
-void try_even(const World& world) {
+void try_vectors(const World& world) {
     Data data(world);
     const std::int32_t root = world.size - 1;
     const bool is_root = world.rank == root;
     const auto reset = [&] { data.reset(); };
     const auto at = [&](std::size_t i) { return data.output[i]; };
-    const auto rank = static_cast<std::size_t>(world.rank);
     const void* const in = data.input.data();
     void* const out = data.output.data();
 
@@ -99,6 +98,18 @@ void try_even(const World& world) {
         reset, [&] { expect_equal(at(1), world.rank == 0 ? -1 : Data::sum(world.rank, 1)); },
         dlrt_exscan, dlrt_iexscan, dlrt_exscan_init, in, out, std::int64_t{2}, DLRT_INT32, DLRT_SUM
     );
+}
+
+void try_blocks(const World& world) {
+    Data data(world);
+    const std::int32_t root = world.size - 1;
+    const bool is_root = world.rank == root;
+    const auto reset = [&] { data.reset(); };
+    const auto at = [&](std::size_t i) { return data.output[i]; };
+    const auto rank = static_cast<std::size_t>(world.rank);
+    const void* const in = data.input.data();
+    void* const out = data.output.data();
+
     in_all_forms(
         reset,
         [&] {
@@ -142,92 +153,103 @@ void try_even(const World& world) {
     );
 }
 
-/// Rank r gives or gets r + 1 elements; they lie at 2 r in the lists' buffers.
-void try_uneven(const World& world) {
-    const auto size = static_cast<std::size_t>(world.size);
-    const std::int32_t root = 0;
-    const auto rank = static_cast<std::size_t>(world.rank);
-    const std::int64_t own = world.rank + 1;
-    std::vector<std::int64_t> counts(size), places(size), bytes(size);
-    std::vector<std::int64_t> own_counts(size, own), own_places(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        counts[i] = static_cast<std::int64_t>(i) + 1;
-        places[i] = static_cast<std::int64_t>(i * (size + 1));
-        bytes[i] = 4 * places[i];
-        own_places[i] = static_cast<std::int64_t>(i * (size + 1));
+/// Rank r gives or gets r + 1 elements; they lie at (size + 1) r in the lists' buffers.
+struct Lists {
+    const World& world;
+    std::size_t size = static_cast<std::size_t>(world.size);
+    std::size_t rank = static_cast<std::size_t>(world.rank);
+    std::int64_t own = world.rank + 1;
+    std::vector<std::int64_t> counts, own_counts, places, bytes;
+    Numbers input, output;
+
+    explicit Lists(const World& of) : world(of), own_counts(size, own) {
+        for (std::size_t i = 0; i < size; ++i) {
+            counts.push_back(static_cast<std::int64_t>(i) + 1);
+            places.push_back(static_cast<std::int64_t>(i * (size + 1)));
+            bytes.push_back(4 * places[i]);
+        }
+        input.resize(size * (size + 1));
+        output.resize(input.size());
     }
-    const std::vector<dlrt_type> types(size, DLRT_INT32);
-    Numbers input(size * (size + 1)), output(input.size());
-    const auto reset = [&] {
+    void reset() {
         for (std::size_t i = 0; i < input.size(); ++i) input[i] = Data::of_rank(world.rank, i);
         output.assign(output.size(), -1);
-    };
-    const auto expect_collected = [&] {
+    }
+    [[nodiscard]] std::size_t place(std::size_t block) const {
+        return static_cast<std::size_t>(places[block]);
+    }
+    /// What the ranks sent from their element `first` on, each to its place.
+    void expect_collected(std::size_t first) const {
         for (std::size_t from = 0; from < size; ++from) {
-            const auto place = static_cast<std::size_t>(places[from]);
             for (std::size_t i = 0; i <= from; ++i) {
-                expect_equal(output[place + i], Data::of_rank(static_cast<std::int32_t>(from), i));
+                const auto right = Data::of_rank(static_cast<std::int32_t>(from), first + i);
+                expect_equal(output[place(from) + i], right);
             }
-            if (from + 1 < size) expect_equal(output[place + from + 1], -1);
+            if (from + 1 < size) expect_equal(output[place(from) + from + 1], -1);
         }
-    };
-    const void* const in = input.data();
-    void* const out = output.data();
+    }
+};
 
+void try_uneven(const World& world) {
+    Lists lists(world);
+    const std::int32_t root = 0;
+    const auto reset = [&] { lists.reset(); };
+    const void* const in = lists.input.data();
+    void* const out = lists.output.data();
+    const std::int64_t* const counts = lists.counts.data();
+    const std::int64_t* const places = lists.places.data();
     in_all_forms(
         reset,
         [&] {
-            if (world.rank == root) expect_collected();
+            if (world.rank == root) lists.expect_collected(0);
         },
-        dlrt_gatherv, dlrt_igatherv, dlrt_gatherv_init, in, own, DLRT_INT32, out, counts.data(),
-        places.data(), root
+        dlrt_gatherv, dlrt_igatherv, dlrt_gatherv_init, in, lists.own, DLRT_INT32, out, counts,
+        places, root
     );
     in_all_forms(
-        reset, expect_collected, dlrt_allgatherv, dlrt_iallgatherv, dlrt_allgatherv_init, in, own,
-        DLRT_INT32, out, counts.data(), places.data()
-    );
-    in_all_forms(
-        reset,
-        [&] {
-            const auto place = static_cast<std::size_t>(places[rank]);
-            for (std::size_t i = 0; i <= rank; ++i)
-                expect_equal(output[i], Data::of_rank(root, place + i));
-            expect_equal(output[rank + 1], -1);
-        },
-        dlrt_scatterv, dlrt_iscatterv, dlrt_scatterv_init, in, counts.data(), places.data(), out,
-        own, DLRT_INT32, root
+        reset, [&] { lists.expect_collected(0); }, dlrt_allgatherv, dlrt_iallgatherv,
+        dlrt_allgatherv_init, in, lists.own, DLRT_INT32, out, counts, places
     );
     in_all_forms(
         reset,
         [&] {
-            const std::size_t first = rank * (rank + 1) / 2;
-            for (std::size_t i = 0; i <= rank; ++i)
-                expect_equal(output[i], Data::sum(world.size, first + i));
-            expect_equal(output[rank + 1], -1);
+            for (std::size_t i = 0; i <= lists.rank; ++i)
+                expect_equal(lists.output[i], Data::of_rank(root, lists.place(lists.rank) + i));
+            expect_equal(lists.output[lists.rank + 1], -1);
         },
-        dlrt_reduce_scatterv, dlrt_ireduce_scatterv, dlrt_reduce_scatterv_init, in, out,
-        counts.data(), DLRT_INT32, DLRT_SUM
-    );
-    // Rank r sends r + 1 elements to everybody.
-    const auto expect_exchanged = [&] {
-        for (std::size_t from = 0; from < size; ++from) {
-            const auto place = static_cast<std::size_t>(places[from]);
-            for (std::size_t i = 0; i <= from; ++i) {
-                const std::size_t sent = static_cast<std::size_t>(own_places[rank]) + i;
-                expect_equal(
-                    output[place + i], Data::of_rank(static_cast<std::int32_t>(from), sent)
-                );
-            }
-        }
-    };
-    in_all_forms(
-        reset, expect_exchanged, dlrt_alltoallv, dlrt_ialltoallv, dlrt_alltoallv_init, in,
-        own_counts.data(), own_places.data(), out, counts.data(), places.data(), DLRT_INT32
+        dlrt_scatterv, dlrt_iscatterv, dlrt_scatterv_init, in, counts, places, out, lists.own,
+        DLRT_INT32, root
     );
     in_all_forms(
-        reset, expect_exchanged, dlrt_alltoallw, dlrt_ialltoallw, dlrt_alltoallw_init, in,
-        own_counts.data(), bytes.data(), types.data(), out, counts.data(), bytes.data(),
-        types.data()
+        reset,
+        [&] {
+            const std::size_t first = lists.rank * (lists.rank + 1) / 2;
+            for (std::size_t i = 0; i <= lists.rank; ++i)
+                expect_equal(lists.output[i], Data::sum(world.size, first + i));
+            expect_equal(lists.output[lists.rank + 1], -1);
+        },
+        dlrt_reduce_scatterv, dlrt_ireduce_scatterv, dlrt_reduce_scatterv_init, in, out, counts,
+        DLRT_INT32, DLRT_SUM
+    );
+}
+
+/// Rank r sends r + 1 elements to everybody.
+void try_exchanges(const World& world) {
+    Lists lists(world);
+    const auto reset = [&] { lists.reset(); };
+    const auto check = [&] { lists.expect_collected(lists.place(lists.rank)); };
+    const std::vector<dlrt_type> types(lists.size, DLRT_INT32);
+    const void* const in = lists.input.data();
+    void* const out = lists.output.data();
+    in_all_forms(
+        reset, check, dlrt_alltoallv, dlrt_ialltoallv, dlrt_alltoallv_init, in,
+        lists.own_counts.data(), lists.places.data(), out, lists.counts.data(), lists.places.data(),
+        DLRT_INT32
+    );
+    in_all_forms(
+        reset, check, dlrt_alltoallw, dlrt_ialltoallw, dlrt_alltoallw_init, in,
+        lists.own_counts.data(), lists.bytes.data(), types.data(), out, lists.counts.data(),
+        lists.bytes.data(), types.data()
     );
 }
 
@@ -245,7 +267,7 @@ void try_bad_arguments(const World& world) {
     );
     expect_error(dlrt_scan(in, nullptr, 1, DLRT_INT32, DLRT_SUM, comm_world), DLRT_ERR_BUFFER);
     expect_error(
-        dlrt_reduce_scatter(in, out, INT64_MAX / 4, DLRT_INT32, DLRT_SUM, comm_world),
+        dlrt_reduce_scatter(in, out, INT64_MAX / 2, DLRT_INT32, DLRT_SUM, comm_world),
         DLRT_ERR_COUNT
     );
     expect_error(
@@ -288,8 +310,10 @@ void try_bad_arguments(const World& world) {
 
 int main() {
     const World world;
-    try_even(world);
+    try_vectors(world);
+    try_blocks(world);
     try_uneven(world);
+    try_exchanges(world);
     try_bad_arguments(world);
     barrier();
 }

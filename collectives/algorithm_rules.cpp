@@ -127,6 +127,25 @@ class Parser {
     }
 };
 
+bool has_reduction(Collective collective) {
+    switch (collective) {
+        case Collective::barrier:
+        case Collective::bcast:
+        case Collective::gather:
+        case Collective::scatter:
+        case Collective::allgather:
+        case Collective::alltoall:
+            return false;
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::reduce_scatter:
+        case Collective::scan:
+        case Collective::exscan:
+            return true;
+    }
+    return false;
+}
+
 bool keeps_order(const Algorithm& algorithm, const Operation& operation) {
     return algorithm.operand_order == OperandOrder::by_rank ||
            operation.operand_order == OperandOrder::any;
@@ -142,7 +161,8 @@ Result<std::vector<AlgorithmRule>> parse_algorithm_rules(std::string_view text) 
     return std::move(parser.rules);
 }
 
-Choice choose_algorithm(const Operation& operation, std::span<const AlgorithmRule> rules) {
+Choice choose_algorithm(const Operation& operation, const Preferences& preferences) {
+    const std::vector<AlgorithmRule>& rules = preferences.rules;
     const auto covers = [&](const AlgorithmRule& rule) {
         return rule.algorithm->collective == operation.collective &&
                rule.sizes.contains(operation.total_bytes);
@@ -152,17 +172,67 @@ Choice choose_algorithm(const Operation& operation, std::span<const AlgorithmRul
             return rule.is_excluded && rule.algorithm == &algorithm && covers(rule);
         });
     };
+    const auto is_possible = [&](const Algorithm& algorithm) {
+        return keeps_order(algorithm, operation) &&
+               (!preferences.is_deterministic || is_fixed(algorithm));
+    };
     for (const AlgorithmRule& rule : rules) {
-        if (rule.is_excluded || !covers(rule) || !keeps_order(*rule.algorithm, operation)) continue;
+        if (rule.is_excluded || !covers(rule) || !is_possible(*rule.algorithm)) continue;
         return {rule.algorithm, Choice::Reason::rule};
     }
-    const Algorithm& usual = choose_algorithm(operation);
-    if (!is_excluded(usual)) return {&usual, Choice::Reason::table};
+    for (const TunedRule& rule : preferences.tuned) {
+        const bool applies = rule.algorithm->collective == operation.collective &&
+                             rule.ranks_min <= operation.size && operation.size <= rule.ranks_max &&
+                             rule.sizes.contains(operation.total_bytes);
+        if (!applies || !is_possible(*rule.algorithm) || is_excluded(*rule.algorithm)) continue;
+        return {rule.algorithm, Choice::Reason::tuned};
+    }
+    const Algorithm& usual = preferences.is_deterministic ? choose_fixed_algorithm(operation)
+                                                          : choose_algorithm(operation);
+    const auto reason = preferences.is_deterministic && has_reduction(operation.collective)
+                            ? Choice::Reason::fixed
+                            : Choice::Reason::table;
+    if (!is_excluded(usual)) return {&usual, reason};
     for (const Algorithm& algorithm : algorithms()) {
         if (algorithm.collective != operation.collective || is_excluded(algorithm)) continue;
-        if (keeps_order(algorithm, operation)) return {&algorithm, Choice::Reason::exclusion};
+        if (is_possible(algorithm)) return {&algorithm, Choice::Reason::exclusion};
     }
-    return {&usual, Choice::Reason::table};
+    return {&usual, reason};
+}
+
+std::string contradiction_of(std::span<const AlgorithmRule> rules) {
+    const auto names_of_fixed = [](Collective collective) {
+        std::string names;
+        for (const Algorithm& algorithm : algorithms()) {
+            if (algorithm.collective != collective || !is_fixed(algorithm)) continue;
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm.name);
+        }
+        return names;
+    };
+    for (const AlgorithmRule& rule : rules) {
+        const Collective collective = rule.algorithm->collective;
+        if (!rule.is_excluded && !is_fixed(*rule.algorithm)) {
+            return fmt::format(
+                "the bits of {} {} depend on sizes; valid: {}", name_of(collective),
+                rule.algorithm->name, names_of_fixed(collective)
+            );
+        }
+        const auto is_left = [&](const Algorithm& algorithm) {
+            return algorithm.collective == collective && is_fixed(algorithm) &&
+                   std::ranges::none_of(rules, [&](const AlgorithmRule& other) {
+                       return other.is_excluded && other.algorithm == &algorithm &&
+                              other.sizes.contains(rule.sizes.begin_bytes);
+                   });
+        };
+        // What is excluded changes only where some range begins.
+        if (rule.is_excluded && std::ranges::none_of(algorithms(), is_left)) {
+            return fmt::format(
+                "all that {} may use is excluded for {} bytes: {}", name_of(collective),
+                rule.sizes.begin_bytes, names_of_fixed(collective)
+            );
+        }
+    }
+    return {};
 }
 
 }  // namespace dlrt::coll

@@ -3,16 +3,20 @@
 ///
 /// An item names an algorithm for a range of sizes of the whole vector; with ^ it excludes one. The
 /// first item without ^ that covers a size decides, unless its reductions must commute and the
-/// user's doesn't. Otherwise the table of selection.hpp decides, unless its choice is excluded;
-/// then it is the first of the list of algorithms that isn't. For a reduction that doesn't commute
-/// exclusions count as long as they leave an algorithm that keeps the order.
+/// user's doesn't. Otherwise measured rules decide, or else the table of selection.hpp, unless
+/// their choice is excluded; then it is the first of the list of algorithms that isn't. For a
+/// reduction that doesn't commute exclusions count as long as they leave an algorithm that keeps
+/// the order.
 #pragma once
 
 #include "collectives/selection.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/size_range.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,15 +32,42 @@ struct AlgorithmRule {
 /// and exclusions that leave no algorithm at some size.
 [[nodiscard]] Result<std::vector<AlgorithmRule>> parse_algorithm_rules(std::string_view text);
 
+/// What was measured best: for so many ranks and bytes this algorithm.
+struct TunedRule {
+    const Algorithm* algorithm = nullptr;  ///< And so the collective.
+    std::int32_t ranks_min = 1;
+    std::int32_t ranks_max = std::numeric_limits<std::int32_t>::max();
+    SizeRange sizes;
+    friend bool operator==(const TunedRule&, const TunedRule&) = default;
+};
+
+/// All that the ranks of a job agree on beforehand.
+struct Preferences {
+    std::vector<AlgorithmRule> rules;  ///< From parse_algorithm_rules().
+    std::vector<TunedRule> tuned;      ///< The first that applies counts.
+    bool is_deterministic = false;     ///< Only algorithms for which is_fixed().
+
+    /// Whether they leave everything to the built-in rules.
+    [[nodiscard]] bool empty() const { return rules.empty() && tuned.empty() && !is_deterministic; }
+};
+
 struct Choice {
-    enum class Reason : std::uint8_t { rule, table, exclusion };
+    enum class Reason : std::uint8_t {
+        rule,
+        table,      ///< The built-in one.
+        exclusion,  ///< What it says is excluded.
+        tuned,
+        fixed  ///< As table, among algorithms for which is_fixed().
+    };
     const Algorithm* algorithm = nullptr;
     Reason reason = Reason::table;
 };
 
-/// REQUIRES: the rules come from parse_algorithm_rules().
-[[nodiscard]] Choice choose_algorithm(
-    const Operation& operation, std::span<const AlgorithmRule> rules
-);
+/// By rules, else tuned rules, else the built-in ones.
+[[nodiscard]] Choice choose_algorithm(const Operation& operation, const Preferences& preferences);
+
+/// A rule, or exclusions, that leave no algorithm for which is_fixed(), as a clause for a message;
+/// empty when there are none.
+[[nodiscard]] std::string contradiction_of(std::span<const AlgorithmRule> rules);
 
 }  // namespace dlrt::coll

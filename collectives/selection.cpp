@@ -4,8 +4,10 @@
 
 #include "runtime/base/check.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace dlrt::coll {
@@ -60,6 +62,16 @@ constexpr Rule rules[] = {
     {Collective::exscan, any_size, any_bytes, "linear"},
 };
 
+// By reduction the algorithms of one expression, in the order of ranks; see fixed_order_test.cpp.
+constexpr Rule fixed_rules[] = {
+    {Collective::reduce, any_size, any_bytes, "rabenseifner"},
+    {Collective::allreduce, any_size, 64 * kib, "recursive_doubling"},
+    {Collective::allreduce, any_size, any_bytes, "rabenseifner"},
+    {Collective::reduce_scatter, any_size, any_bytes, "pairwise"},
+    {Collective::scan, any_size, any_bytes, "linear"},
+    {Collective::exscan, any_size, any_bytes, "linear"},
+};
+
 /// A rule whose algorithm is found: names cost too much in each call.
 struct FoundRule {
     std::int32_t size_max;
@@ -68,9 +80,9 @@ struct FoundRule {
 };
 using FoundRules = std::array<std::vector<FoundRule>, collective_count>;
 
-FoundRules find_rules() {
+FoundRules find_all(std::span<const Rule> rules_by_name) {
     FoundRules found;
-    for (const Rule& rule : rules) {
+    for (const Rule& rule : rules_by_name) {
         const Algorithm* const algorithm = find_algorithm(rule.collective, rule.algorithm);
         DLRT_ASSERT(algorithm != nullptr);
         found[static_cast<std::size_t>(rule.collective)].push_back(
@@ -80,12 +92,15 @@ FoundRules find_rules() {
     return found;
 }
 
-}  // namespace
+const FoundRules& found_fixed_rules() {
+    static const FoundRules found = find_all(fixed_rules);
+    return found;
+}
 
-const Algorithm& choose_algorithm(const Operation& operation) {
-    static const FoundRules found = find_rules();
+/// Null when no rule applies.
+const Algorithm* first_match(std::span<const FoundRule> found, const Operation& operation) {
     const Algorithm* chosen = nullptr;
-    for (const FoundRule& rule : found[static_cast<std::size_t>(operation.collective)]) {
+    for (const FoundRule& rule : found) {
         const bool applies = operation.size <= rule.size_max &&
                              operation.total_bytes <= rule.total_bytes_max;
         if (!applies) continue;
@@ -93,8 +108,32 @@ const Algorithm& choose_algorithm(const Operation& operation) {
         const bool keeps_order = chosen->operand_order == OperandOrder::by_rank;
         if (keeps_order || operation.operand_order == OperandOrder::any) break;
     }
+    return chosen;
+}
+
+}  // namespace
+
+const Algorithm& choose_algorithm(const Operation& operation) {
+    static const FoundRules found = find_all(rules);
+    const Algorithm* const chosen = first_match(
+        found[static_cast<std::size_t>(operation.collective)], operation
+    );
     DLRT_ASSERT(chosen != nullptr);
     return *chosen;
+}
+
+const Algorithm& choose_fixed_algorithm(const Operation& operation) {
+    const Algorithm* const chosen = first_match(
+        found_fixed_rules()[static_cast<std::size_t>(operation.collective)], operation
+    );
+    return chosen == nullptr ? choose_algorithm(operation) : *chosen;
+}
+
+bool is_fixed(const Algorithm& algorithm) {
+    const auto& found = found_fixed_rules()[static_cast<std::size_t>(algorithm.collective)];
+    return found.empty() || std::ranges::any_of(found, [&](const FoundRule& rule) {
+               return rule.algorithm == &algorithm;
+           });
 }
 
 }  // namespace dlrt::coll

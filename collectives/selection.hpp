@@ -21,4 +21,11 @@ struct Operation {
 /// Always finds one.
 [[nodiscard]] const Algorithm& choose_algorithm(const Operation& operation);
 
+/// One whose reductions have the same bits whatever the number of elements, the placement and the
+/// root: the algorithms that it chooses from for a collective all combine ranks by the same
+/// expression, which depends on the number of ranks only. Where nothing is reduced, the usual one.
+[[nodiscard]] const Algorithm& choose_fixed_algorithm(const Operation& operation);
+/// Whether choose_fixed_algorithm() chooses it for some operation.
+[[nodiscard]] bool is_fixed(const Algorithm& algorithm);
+
 }  // namespace dlrt::coll

@@ -31,6 +31,10 @@ std::string_view words_for(coll::Choice::Reason reason) {
             return "the usual one for this size";
         case coll::Choice::Reason::exclusion:
             return "DLRT_ALGO excludes the usual one";
+        case coll::Choice::Reason::tuned:
+            return "measured best on this host";
+        case coll::Choice::Reason::fixed:
+            return "the one with the same bits for every size";
     }
     return "";
 }

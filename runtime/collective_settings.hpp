@@ -5,16 +5,19 @@
 #include "collectives/algorithm_rules.hpp"
 #include "runtime/base/config.hpp"
 
+#include <string>
 #include <vector>
 
 namespace dlrt {
 
 struct CollectiveSettings {
-    std::vector<coll::AlgorithmRule> rules;  ///< DLRT_ALGO
-    bool is_explaining = false;              ///< DLRT_EXPLAIN
+    coll::Preferences rules;     ///< DLRT_ALGO, DLRT_COLLECTIVE_TABLE, DLRT_DETERMINISTIC
+    bool is_explaining = false;  ///< DLRT_EXPLAIN
+    /// Of damaged tables that were passed over; all ranks of a host find the same.
+    std::vector<std::string> warnings;
 };
 
-/// Errors: Errc::argument naming DLRT_ALGO.
+/// Reads the table of algorithms, too. Errors: Errc::argument naming the setting.
 [[nodiscard]] Result<CollectiveSettings> collective_settings(const Settings& settings);
 
 }  // namespace dlrt

@@ -60,17 +60,17 @@ Status limit_eager(const Settings& settings, const Endpoint& endpoint) {
 /// Warns of damaged ones in one rank of the host: they all find the same.
 Result<shm::CopyTable> find_copy_table(const Settings& settings, std::uint32_t local_rank) {
     shm::CopyTableChoice choice = shm::choose_copy_table(
-        shm::copy_table_places(settings.copy_table_path), shm::find_measured_host
+        table_places(settings.copy_table_path, shm::copy_table_file_name), find_measured_host
     );
     if (!choice.table) {
-        const shm::PlaceReport& named = choice.places.front();
+        const PlaceReport& named = choice.places.front();
         return fail(
             Errc::argument, "DLRT_COPY_TABLE={}: {}; run dltune again on this host or unset it",
             named.path, named.reason
         );
     }
-    for (const shm::PlaceReport& place : choice.places) {
-        if (place.state != shm::PlaceState::damaged || local_rank != 0) continue;
+    for (const PlaceReport& place : choice.places) {
+        if (place.state != PlaceState::damaged || local_rank != 0) continue;
         log(LogLevel::warning, "shm",
             "copy table '{}' is passed over: {}; run dltune again or remove it", place.path,
             place.reason);
@@ -95,6 +95,9 @@ Result<std::unique_ptr<Core::State>> Core::State::open(
         new State(std::move(*settings), std::move(*collective_settings), required)
     );
     if (Status status = state->join(std::move(store)); !status.ok()) return status;
+    for (const std::string& warning : state->collective_settings_.warnings) {
+        if (state->place().local_rank == 0) log(LogLevel::warning, "collectives", "{}", warning);
+    }
     if (Status status = state->open_engine(); !status.ok()) {
         // We were in, and others may count on us.
         const std::string reason = last_error_text();

@@ -47,7 +47,7 @@ FENCES = (
     (r"rdma/", ("transports/ofi/",), "libfabric stands in transports/ofi only"),
     (r"cuda|nccl|cub/|thrust/", ("runtime/device/", "transports/cuda_ipc/", "*.cu", "*.cuh"),
      "CUDA stands in runtime/device, transports/cuda_ipc and *.cu only"),
-    (r"nlohmann/", ("launcher/", "tools/", "tests/", "transports/shm/copy_table"),
+    (r"nlohmann/", ("launcher/", "tools/", "tests/", "runtime/base/table_reader."),
      "JSON stands in the programs and in readers of tables, not in hot modules"),
     (r"openssl/", ("launcher/", "tests/"), "OpenSSL stands in launcher/ only"),
     (r"catch2/", ("tests/",), "Catch2 stands in tests/ only"),

@@ -108,7 +108,7 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 10> settings_by_name = {{
+constexpr std::array<Setting, 12> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -124,12 +124,23 @@ constexpr std::array<Setting, 10> settings_by_name = {{
     {{"DLRT_CMA", "boolean", "1", "0 or 1",
       "Let ranks of a host read each other's memory (cross-memory attach) where the system can."},
      [](std::string_view text, Settings& out) { return take_bool(text, out.allow_cross_memory); }},
+    {{"DLRT_COLLECTIVE_TABLE", "path", "user's, system's, built in",
+      "a file that dltune --collectives wrote",
+      "The table that says which algorithms collectives use where DLRT_ALGO doesn't."},
+     [](std::string_view text, Settings& out) {
+         out.collective_table_path = text;
+         return text.empty() ? Complaint("empty") : Complaint();
+     }},
     {{"DLRT_COPY_TABLE", "path", "user's, system's, built in", "a file that dltune wrote",
       "The table that says which large messages between ranks of a host go which way."},
      [](std::string_view text, Settings& out) {
          out.copy_table_path = text;
          return text.empty() ? Complaint("empty") : Complaint();
      }},
+    {{"DLRT_DETERMINISTIC", "boolean", "0", "0 or 1",
+      "Reductions have the same bits for every number of elements, placement of ranks and root: "
+      "only algorithms that combine ranks by one expression are used."},
+     [](std::string_view text, Settings& out) { return take_bool(text, out.is_deterministic); }},
     {{"DLRT_EAGER_BYTES", "size", "the transport's", "0 to 1m (k, m: powers of 1024)",
       "Largest message that is sent without asking the receiver first."},
      [](std::string_view text, Settings& out) {

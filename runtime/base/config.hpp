@@ -45,7 +45,9 @@ struct Settings {
     bool is_explaining = false;                ///< DLRT_EXPLAIN
     bool allow_cross_memory = true;            ///< DLRT_CMA
     bool is_checking = false;                  ///< DLRT_CHECK
+    std::string collective_table_path;         ///< DLRT_COLLECTIVE_TABLE; empty: the built-in table
     std::string copy_table_path;               ///< DLRT_COPY_TABLE; empty: the built-in table
+    bool is_deterministic = false;             ///< DLRT_DETERMINISTIC
     std::optional<std::uint32_t> eager_bytes;  ///< DLRT_EAGER_BYTES; unset: the transport's
     std::uint32_t join_timeout_s = 300;        ///< DLRT_JOIN_TIMEOUT_S
     LogLevel log_level = LogLevel::warning;    ///< DLRT_LOG

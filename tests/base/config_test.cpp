@@ -37,15 +37,18 @@ TEST_CASE("config: nothing set gives the standard values", "[base]") {
     CHECK(settings->join_timeout_s == 300);
     CHECK(settings->log_level == LogLevel::warning);
     CHECK(settings->protocol_rules.empty());
+    CHECK(settings->collective_table_path.empty());
     CHECK(settings->copy_table_path.empty());
+    CHECK_FALSE(settings->is_deterministic);
     CHECK(read_settings(nullptr, {}).has_value());
 }
 
 TEST_CASE("config: every setting reaches its field", "[base]") {
     const auto settings = read(
         {"DLRT_CMA=0", "DLRT_CHECK=yes", "DLRT_EAGER_BYTES=4k", "DLRT_SPIN_US=25", "DLRT_LOG=debug",
-         "DLRT_COPY_TABLE=table.txt", "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read",
-         "DLRT_ALGO=allreduce:ring", "DLRT_EXPLAIN=1"}
+         "DLRT_COLLECTIVE_TABLE=c.json", "DLRT_COPY_TABLE=table.txt", "DLRT_DETERMINISTIC=1",
+         "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read", "DLRT_ALGO=allreduce:ring",
+         "DLRT_EXPLAIN=1"}
     );
     REQUIRE(settings.has_value());
     CHECK_FALSE(settings->allow_cross_memory);
@@ -53,7 +56,9 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
     CHECK(settings->eager_bytes == 4096);
     CHECK(settings->spin_us == 25);
     CHECK(settings->log_level == LogLevel::debug);
+    CHECK(settings->collective_table_path == "c.json");
     CHECK(settings->copy_table_path == "table.txt");
+    CHECK(settings->is_deterministic);
     CHECK(settings->join_timeout_s == 9);
     CHECK(settings->protocol_rules.size() == 1);
     CHECK(settings->algorithm_rules == "allreduce:ring");

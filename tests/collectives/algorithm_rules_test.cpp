@@ -27,7 +27,7 @@ std::string_view chosen(
 ) {
     const auto rules = parsed(text);
     const Operation operation{Collective::allreduce, 64, size_bytes, order};
-    return choose_algorithm(operation, rules).algorithm->name;
+    return choose_algorithm(operation, {rules, {}, false}).algorithm->name;
 }
 
 constexpr std::uint64_t kib = 1024;
@@ -79,7 +79,7 @@ TEST_CASE("algorithm rules: exclusions must leave one at every size", "[coll]") 
     CHECK(complaint(all) == "every algorithm of allreduce is excluded for 1024 bytes");
     // A reduction that doesn't commute has only those.
     const Operation operation{Collective::allreduce, 64, 8, OperandOrder::by_rank};
-    const Choice choice = choose_algorithm(operation, parsed(all_that_keep_order));
+    const Choice choice = choose_algorithm(operation, {parsed(all_that_keep_order), {}, false});
     CHECK(choice.algorithm->operand_order == OperandOrder::by_rank);
     CHECK(chosen(all_that_keep_order, 8) == "ring");
 }
@@ -99,14 +99,68 @@ TEST_CASE("algorithm rules: the first that covers the size and keeps the order d
 TEST_CASE("algorithm rules: an excluded choice makes way for the first that is not", "[coll]") {
     const Operation operation{Collective::allreduce, 64, 8};
     const std::string usual(choose_algorithm(operation).name);
-    const auto rules = parsed("allreduce:^" + usual + "@-1k");
+    const Preferences rules{parsed("allreduce:^" + usual + "@-1k"), {}, false};
     const Choice choice = choose_algorithm(operation, rules);
     CHECK(choice.algorithm->name != usual);
     CHECK(choice.reason == Choice::Reason::exclusion);
     const Operation larger{Collective::allreduce, 64, kib};
     CHECK(choose_algorithm(larger, rules).reason == Choice::Reason::table);
-    CHECK(choose_algorithm(operation, parsed("allreduce:ring")).reason == Choice::Reason::rule);
+    CHECK(
+        choose_algorithm(operation, {parsed("allreduce:ring"), {}, false}).reason ==
+        Choice::Reason::rule
+    );
     CHECK(choose_algorithm(operation, {}).reason == Choice::Reason::table);
+    CHECK(Preferences{}.empty());
+}
+
+TEST_CASE("algorithm rules: measured ones come after the user's, before the built-in", "[coll]") {
+    const Algorithm* const tree = find_algorithm(Collective::allreduce, "tree");
+    const Algorithm* const ring = find_algorithm(Collective::allreduce, "ring");
+    Preferences preferences;
+    preferences.tuned = {{ring, 3, 4, {}}, {tree, 3, 8, {kib, 2 * kib}}};
+    const auto chosen_for = [&](std::int32_t size, std::uint64_t bytes, OperandOrder order) {
+        return choose_algorithm({Collective::allreduce, size, bytes, order}, preferences);
+    };
+    CHECK(chosen_for(4, kib, OperandOrder::any).algorithm == ring);
+    CHECK(chosen_for(4, kib, OperandOrder::any).reason == Choice::Reason::tuned);
+    // The ring combines in an order of its own.
+    CHECK(chosen_for(4, kib, OperandOrder::by_rank).algorithm == tree);
+    CHECK(chosen_for(8, 2 * kib - 1, OperandOrder::any).algorithm == tree);
+    CHECK(chosen_for(8, 2 * kib, OperandOrder::any).reason == Choice::Reason::table);
+    CHECK(chosen_for(9, kib, OperandOrder::any).reason == Choice::Reason::table);
+    CHECK(
+        choose_algorithm({Collective::bcast, 4, kib}, preferences).reason == Choice::Reason::table
+    );
+    preferences.rules = parsed("allreduce:centralised,^ring");
+    CHECK(chosen_for(4, kib, OperandOrder::any).algorithm->name == "centralised");
+    preferences.rules = parsed("allreduce:^ring");
+    CHECK(chosen_for(4, kib, OperandOrder::any).algorithm == tree);
+}
+
+TEST_CASE("algorithm rules: fixed bits leave out what hasn't any, whoever names it", "[coll]") {
+    Preferences preferences{parsed("allreduce:ring"), {}, true};
+    preferences.tuned = {{find_algorithm(Collective::allreduce, "tree"), 1, 99, {}}};
+    const Operation operation{Collective::allreduce, 8, kib};
+    CHECK(choose_algorithm(operation, preferences).algorithm->name == "recursive_doubling");
+    CHECK(choose_algorithm(operation, preferences).reason == Choice::Reason::fixed);
+    preferences.rules = parsed("allreduce:rabenseifner");
+    CHECK(choose_algorithm(operation, preferences).algorithm->name == "rabenseifner");
+    preferences.rules = parsed("allreduce:^recursive_doubling");
+    CHECK(choose_algorithm(operation, preferences).algorithm->name == "rabenseifner");
+    CHECK_FALSE(preferences.empty());
+}
+
+TEST_CASE("algorithm rules: what contradicts fixed bits is named", "[coll]") {
+    CHECK(contradiction_of(parsed("allreduce:rabenseifner,^ring;bcast:chain;barrier:tree")) == "");
+    CHECK(
+        contradiction_of(parsed("bcast:chain;allreduce:ring@1m-")) ==
+        "the bits of allreduce ring depend on sizes; valid: recursive_doubling, rabenseifner"
+    );
+    CHECK(
+        contradiction_of(parsed("reduce:^rabenseifner@2k-")) ==
+        "all that reduce may use is excluded for 2048 bytes: rabenseifner"
+    );
+    CHECK(contradiction_of(parsed("allreduce:^rabenseifner@2k-")) == "");
 }
 
 }  // namespace dlrt::coll

@@ -2,6 +2,7 @@
 #include "transports/shm/copy_table_places.hpp"
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/base/table_file.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -48,7 +49,7 @@ class Places {
         });
     }
 
-    CopyTablePlaces paths;
+    TablePlaces paths;
     int host_look_count = 0;
 
   private:
@@ -101,14 +102,16 @@ std::string reason_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("copy table: the user's place follows the two variables", "[transports]") {
-    CHECK(user_copy_table_path("/c", "/h") == "/c/dlrt/copy_table.json");
-    CHECK(user_copy_table_path("/c", nullptr) == "/c/dlrt/copy_table.json");
-    CHECK(user_copy_table_path(nullptr, "/h") == "/h/.config/dlrt/copy_table.json");
-    CHECK(user_copy_table_path("", "/h") == "/h/.config/dlrt/copy_table.json");
-    CHECK(user_copy_table_path(nullptr, nullptr).empty());
-    CHECK(user_copy_table_path("c", "/h").empty());
-    CHECK(user_copy_table_path(nullptr, "h").empty());
-    CHECK(user_copy_table_path(nullptr, "").empty());
+    CHECK(user_table_path("/c", "/h", copy_table_file_name) == "/c/dlrt/copy_table.json");
+    CHECK(user_table_path("/c", nullptr, copy_table_file_name) == "/c/dlrt/copy_table.json");
+    CHECK(
+        user_table_path(nullptr, "/h", copy_table_file_name) == "/h/.config/dlrt/copy_table.json"
+    );
+    CHECK(user_table_path("", "/h", copy_table_file_name) == "/h/.config/dlrt/copy_table.json");
+    CHECK(user_table_path(nullptr, nullptr, copy_table_file_name).empty());
+    CHECK(user_table_path("c", "/h", copy_table_file_name).empty());
+    CHECK(user_table_path(nullptr, "h", copy_table_file_name).empty());
+    CHECK(user_table_path(nullptr, "", copy_table_file_name).empty());
 }
 
 TEST_CASE("copy table: the first usable one of four places is in force", "[transports]") {
@@ -284,8 +287,8 @@ TEST_CASE("copy table: a write replaces the whole file and leaves nothing beside
     put(path, "what was there before, longer or shorter");
     struct stat before {};
     REQUIRE(::stat(path.c_str(), &before) == 0);
-    REQUIRE(check_copy_table_target(path).ok());
-    REQUIRE(write_copy_table(path, table_of(1024)).ok());
+    REQUIRE(check_table_target(path).ok());
+    REQUIRE(write_table_text(path, copy_table_text(table_of(1024))).ok());
     CHECK(text_in(path) == copy_table_text(table_of(1024)));
     CHECK(names_in(folder) == std::vector<std::string>{"table.json"});
     // Another file took the name: whoever had the old one open still reads that.
@@ -293,7 +296,7 @@ TEST_CASE("copy table: a write replaces the whole file and leaves nothing beside
     REQUIRE(::stat(path.c_str(), &after) == 0);
     CHECK(before.st_ino != after.st_ino);
     fs::create_symlink("table.json", folder + "/link");
-    REQUIRE(write_copy_table(folder + "/link", table_of(2048)).ok());
+    REQUIRE(write_table_text(folder + "/link", copy_table_text(table_of(2048))).ok());
     CHECK(fs::is_symlink(folder + "/link"));
     CHECK(text_in(path) == copy_table_text(table_of(2048)));
 }
@@ -302,13 +305,13 @@ TEST_CASE("copy table: a write that fails leaves what was there", "[transports]"
     const Places places;
     fs::create_directory(places.path("folder"));
     const std::string none = places.path("none") + "/table.json";
-    CHECK_FALSE(write_copy_table(places.path("folder"), table_of(1024)).ok());
+    CHECK_FALSE(write_table_text(places.path("folder"), copy_table_text(table_of(1024))).ok());
     CHECK(last_error_text() == "'" + places.path("folder") + "' is a folder");
-    CHECK_FALSE(check_copy_table_target("/dev/null").ok());
-    CHECK_FALSE(write_copy_table("/dev/null", table_of(1024)).ok());
+    CHECK_FALSE(check_table_target("/dev/null").ok());
+    CHECK_FALSE(write_table_text("/dev/null", copy_table_text(table_of(1024))).ok());
     CHECK(last_error_text() == "'/dev/null' is not a plain file");
-    CHECK_FALSE(check_copy_table_target(none).ok());
-    CHECK_FALSE(write_copy_table(none, table_of(1024)).ok());
+    CHECK_FALSE(check_table_target(none).ok());
+    CHECK_FALSE(write_table_text(none, copy_table_text(table_of(1024))).ok());
     CHECK(last_error_text() == "'" + none + "' cannot be written: No such file or directory");
     // No room for a byte: what is there stays, and the new one goes.
     const std::string path = places.path("folder") + "/table.json";
@@ -318,7 +321,7 @@ TEST_CASE("copy table: a write that fails leaves what was there", "[transports]"
     const rlimit small{16, limit.rlim_max};
     const auto old = ::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const Status status = write_copy_table(path, table_of(1024));
+    const Status status = write_table_text(path, copy_table_text(table_of(1024)));
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
     ::signal(SIGXFSZ, old);
     CHECK(status.os_error == EFBIG);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dlinfo: what dlrt finds on this host and why it does what it does: cpus, transports, the copy
-/// table in force, settings with their origin, limits that will bite.
+/// dlinfo: what dlrt finds on this host and why it does what it does: cpus, transports, the
+/// tables in force, settings with their origin, limits that will bite.
 #include "runtime/base/config.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/collective_table.hpp"
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 #include "tools/dlinfo/facts.hpp"
@@ -23,8 +24,8 @@ using nlohmann::ordered_json;
 
 constexpr const char* usage =
     "usage: dlinfo [--json] [SECTION]...\n"
-    "Shows what dlrt finds on this host. Sections: cpus, transports, copy-table, settings, "
-    "limits;\nwithout one, all.\n";
+    "Shows what dlrt finds on this host. Sections: cpus, transports, copy-table, "
+    "collective-table,\nsettings, limits; without one, all.\n";
 
 struct Section {
     const char* name;
@@ -65,44 +66,46 @@ void print_transports(const ordered_json& facts) {
     }
 }
 
-const char* state_text(dlrt::shm::PlaceState state) {
-    switch (state) {
-        case dlrt::shm::PlaceState::none:
-            return "no such place";
-        case dlrt::shm::PlaceState::absent:
-            return "absent";
-        case dlrt::shm::PlaceState::in_force:
-            return "in force";
-        case dlrt::shm::PlaceState::foreign:
-        case dlrt::shm::PlaceState::damaged:
-            return "passed over";
-        case dlrt::shm::PlaceState::not_reached:
-            return "not reached";
+/// What is common to all kinds of tables; `text` is null where none is in force.
+ordered_json table_facts(const std::vector<dlrt::PlaceReport>& reports, const std::string* text) {
+    ordered_json places = ordered_json::array();
+    std::string in_force;
+    for (const dlrt::PlaceReport& place : reports) {
+        ordered_json entry = {{"name", place.name}, {"path", place.path}};
+        entry["state"] = text != nullptr || place.reason.empty() ? text_of(place.state)
+                                                                 : std::string_view("refused");
+        entry["reason"] = place.reason;
+        places.push_back(std::move(entry));
+        if (place.state != dlrt::PlaceState::in_force) continue;
+        in_force = place.path.empty() ? place.name : place.path;
     }
-    return "";
+    ordered_json facts = {{"in_force", nullptr}, {"places", std::move(places)}};
+    if (text == nullptr) return facts;
+    facts["in_force"] = in_force;
+    facts["table"] = ordered_json::parse(*text);
+    return facts;
 }
 
 ordered_json find_copy_table(const dlrt::Settings& settings) {
     const dlrt::shm::CopyTableChoice choice = dlrt::shm::choose_copy_table(
-        dlrt::shm::copy_table_places(settings.copy_table_path), dlrt::shm::find_measured_host
+        dlrt::table_places(settings.copy_table_path, dlrt::shm::copy_table_file_name),
+        dlrt::find_measured_host
     );
-    ordered_json places = ordered_json::array();
-    std::string in_force;
-    for (const dlrt::shm::PlaceReport& place : choice.places) {
-        ordered_json entry = {{"name", place.name}, {"path", place.path}};
-        entry["state"] = choice.table || place.reason.empty() ? state_text(place.state) : "refused";
-        entry["reason"] = place.reason;
-        places.push_back(std::move(entry));
-        if (place.state != dlrt::shm::PlaceState::in_force) continue;
-        in_force = place.path.empty() ? place.name : place.path;
-    }
-    ordered_json facts = {{"in_force", nullptr}, {"places", std::move(places)}};
-    if (!choice.table) return facts;
-    facts["in_force"] = in_force;
-    facts["table"] = ordered_json::parse(dlrt::shm::copy_table_text(*choice.table));
-    return facts;
+    if (!choice.table) return table_facts(choice.places, nullptr);
+    const std::string text = dlrt::shm::copy_table_text(*choice.table);
+    return table_facts(choice.places, &text);
 }
-void print_copy_table(const ordered_json& facts) {
+
+ordered_json find_collective_table(const dlrt::Settings& settings) {
+    const dlrt::CollectiveTableChoice choice = dlrt::choose_collective_table(
+        dlrt::table_places(settings.collective_table_path, dlrt::collective_table_file_name)
+    );
+    if (!choice.table) return table_facts(choice.places, nullptr);
+    const std::string text = dlrt::collective_table_text(*choice.table);
+    return table_facts(choice.places, &text);
+}
+
+void print_table(const ordered_json& facts) {
     for (const ordered_json& place : facts["places"]) {
         const std::string reason = place["reason"].get<std::string>();
         fmt::print(
@@ -177,7 +180,8 @@ void print_limits(const ordered_json& facts) {
 constexpr Section sections[] = {
     {"cpus", find_cpus, print_cpus},
     {"transports", find_transports, print_transports},
-    {"copy-table", find_copy_table, print_copy_table},
+    {"copy-table", find_copy_table, print_table},
+    {"collective-table", find_collective_table, print_table},
     {"settings", find_settings, print_settings},
     {"limits", find_limits, print_limits},
 };

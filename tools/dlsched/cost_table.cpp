@@ -3,17 +3,15 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/nearest_name.hpp"
+#include "runtime/base/table_reader.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace dlrt::sched {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double value_max = 1e12;
 constexpr std::uint32_t cores_max = 1'000'000;
@@ -32,7 +30,7 @@ constexpr std::array fields = {
 };
 constexpr std::string_view cores_name = "cores";
 
-Status take(coll::Machine& machine, const std::string& name, const Json& value) {
+Status take(coll::Machine& machine, const std::string& name, const TableJson& value) {
     if (name == cores_name) {
         if (!value.is_number_unsigned() || value.get<std::uint64_t>() > cores_max) {
             return fail(
@@ -47,7 +45,9 @@ Status take(coll::Machine& machine, const std::string& name, const Json& value) 
     if (field == fields.end()) {
         std::vector<std::string_view> names{cores_name};
         for (const Field& known : fields) names.push_back(known.name);
-        return fail(Errc::argument, "unknown field '{}'; {}", name, did_you_mean(name, names));
+        return fail(
+            Errc::argument, "unknown field '{}'; {}", shown_word(name), did_you_mean(name, names)
+        );
     }
     const double number = value.is_number() ? value.get<double>() : -1;
     if (number < 0 || number > value_max) {
@@ -71,19 +71,11 @@ std::string size_text(std::uint64_t bytes) {
 }  // namespace
 
 Result<coll::Machine> parse_machine(std::string_view text) {
-    Json all;
-    try {
-        all = Json::parse(text);
-    } catch (const Json::parse_error& error) {
-        const std::size_t end = std::min(error.byte, text.size());
-        const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n');
-        return fail(Errc::argument, "line {}: not JSON", line);
-    } catch (const Json::exception&) {
-        return fail(Errc::argument, "not JSON: a number is out of every range");
-    }
-    if (!all.is_object()) return fail(Errc::argument, "must be an object");
+    const Result<TableJson> all = parse_table(text);
+    if (!all) return all.error();
+    if (!all->is_object()) return fail(Errc::argument, "must be an object");
     coll::Machine machine;
-    for (const auto& [name, value] : all.items()) {
+    for (const auto& [name, value] : all->items()) {
         if (const Status status = take(machine, name, value); !status.ok()) return status;
     }
     return machine;

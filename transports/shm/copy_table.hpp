@@ -3,7 +3,7 @@
 /// on. A value: built in, or measured on the host and read from a file.
 #pragma once
 
-#include "runtime/base/fd.hpp"
+#include "runtime/base/measured_host.hpp"
 #include "runtime/base/result.hpp"
 #include "transports/transport.hpp"
 
@@ -24,13 +24,6 @@ struct CopyRow {
     friend bool operator==(const CopyRow&, const CopyRow&) = default;
 };
 
-/// What makes a host another one for the table.
-struct MeasuredHost {
-    std::string cpu_model;          ///< As the kernel names it.
-    std::uint32_t online_cpus = 0;  ///< Of the whole host, whatever this process may use.
-    friend bool operator==(const MeasuredHost&, const MeasuredHost&) = default;
-};
-
 struct CopyTable {
     std::vector<CopyRow> rows;  ///< Rising by size_bytes_min; the first begins at 0.
     std::optional<MeasuredHost> measured_on = std::nullopt;  ///< None: built in.
@@ -39,28 +32,11 @@ struct CopyTable {
 
 [[nodiscard]] CopyTable builtin_copy_table();
 
-/// The cpu model in the text of /proc/cpuinfo: the model name, or on Arm implementer and part of
-/// each kind of cpu. Empty when the text names none.
-[[nodiscard]] std::string cpu_model_in(std::string_view cpuinfo);
-/// The host this process runs on. Errors: Errc::system, Errc::unsupported (no cpu model is named).
-[[nodiscard]] Result<MeasuredHost> find_measured_host();
-
 /// Reads what copy_table_text() wrote, or a person. Errors: Errc::argument, naming line, row or
 /// field, but not the file.
 [[nodiscard]] Result<CopyTable> parse_copy_table(std::string_view text);
 /// The table as JSON.
 [[nodiscard]] std::string copy_table_text(const CopyTable& table);
-
-/// Opens a file that may be anything; not open, with errno set, where it can't.
-[[nodiscard]] Fd open_copy_table(const std::string& path);
-/// All that is in it. Errors: Errc::argument, not naming the file: it can't be read, or is a
-/// folder, a device or too large.
-[[nodiscard]] Result<std::string> read_copy_table_text(const Fd& file);
-/// Whether write_copy_table() can be expected to work. Errors: as there.
-[[nodiscard]] Status check_copy_table_target(const std::string& path);
-/// Writes the file whole or not at all, through a symbolic link where one stands. Errors:
-/// Errc::system, Errc::argument (what is there is no plain file), naming the file.
-[[nodiscard]] Status write_copy_table(const std::string& path, const CopyTable& table);
 
 struct MeasureOptions {
     std::vector<std::uint64_t> sizes_bytes;  ///< Rising; empty: 8 KiB to 16 MiB.

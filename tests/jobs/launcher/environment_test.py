@@ -110,7 +110,8 @@ class Environment(LauncherCase):
     def test_a_wrong_setting_is_refused_before_anything_starts(self):
         wrong = {"DLRT_EAGER_BYTES": "x", "DLRT_LOG": "loud", "DLRT_PROTO": "^",
                  "DLRT_SPIN_US": "-1", "DLRT_CMA": "2", "DLRT_JOIN_TIMEOUT_S": "0",
-                 "DLRT_CHECK": "", "DLRT_COPY_TABLE": ""}
+                 "DLRT_CHECK": "", "DLRT_COPY_TABLE": "", "DLRT_COLLECTIVE_TABLE": "",
+                 "DLRT_DETERMINISTIC": "maybe"}
         for name, value in wrong.items():
             with self.subTest(name=name):
                 job = self.run_job("-np", "1", "--env", f"{name}={value}", "echo", "started")

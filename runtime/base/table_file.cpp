@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The file that holds a copy table: read with a limit, written whole or not at all.
+#include "runtime/base/table_file.hpp"
+
 #include "runtime/base/error_text.hpp"
-#include "transports/shm/copy_table.hpp"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace dlrt::shm {
+namespace dlrt {
 namespace {
 
 constexpr std::size_t file_bytes_max = 1 << 20;
@@ -69,12 +69,12 @@ bool write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-Fd open_copy_table(const std::string& path) {
+Fd open_table(const std::string& path) {
     // A pipe in the file's place must not hold up whoever opens it.
     return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
-Result<std::string> read_copy_table_text(const Fd& file) {
+Result<std::string> read_table_text(const Fd& file) {
     struct stat facts {};
     if (::fstat(file.get(), &facts) != 0) {
         return store_failure(Errc::argument, errno, "cannot be looked at");
@@ -92,7 +92,7 @@ Result<std::string> read_copy_table_text(const Fd& file) {
     return fail(Errc::argument, "is larger than {} bytes, which no table is", file_bytes_max);
 }
 
-Status check_copy_table_target(const std::string& path) {
+Status check_table_target(const std::string& path) {
     const Result<std::string> target = find_target(path);
     if (!target) return target.error();
     const std::string folder = folder_of(*target);
@@ -100,14 +100,13 @@ Status check_copy_table_target(const std::string& path) {
     return fail_errno(errno, "'{}' cannot be written: folder '{}'", path, folder);
 }
 
-Status write_copy_table(const std::string& path, const CopyTable& table) {
+Status write_table_text(const std::string& path, std::string_view text) {
     const Result<std::string> target = find_target(path);
     if (!target) return target.error();
     std::string name;
     const Fd file = open_beside(*target, name);
     if (!file.is_open()) return fail_errno(errno, "'{}' cannot be written", path);
-    if (write_all(file.get(), copy_table_text(table)) &&
-        std::rename(name.c_str(), target->c_str()) == 0) {
+    if (write_all(file.get(), text) && std::rename(name.c_str(), target->c_str()) == 0) {
         return {};
     }
     const int error = errno;
@@ -115,4 +114,4 @@ Status write_copy_table(const std::string& path, const CopyTable& table) {
     return fail_errno(error, "'{}' cannot be written", path);
 }
 
-}  // namespace dlrt::shm
+}  // namespace dlrt

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/measured_host.hpp"
+
 #include "runtime/base/error_text.hpp"
-#include "transports/shm/copy_table.hpp"
+#include "runtime/base/fd.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,7 @@
 
 #include <fmt/ranges.h>
 
-namespace dlrt::shm {
+namespace dlrt {
 namespace {
 
 constexpr const char* cpuinfo_path = "/proc/cpuinfo";
@@ -91,4 +93,4 @@ Result<MeasuredHost> find_measured_host() {
     return host;
 }
 
-}  // namespace dlrt::shm
+}  // namespace dlrt

@@ -56,14 +56,34 @@ def entries():
         found.append(Entry(f"join x {ranks}", ranks, ("start",), shares_cpus=True,
                            is_timed_outside=True, tags=quick if ranks < 64 else full,
                            peer_rounds=0 if ranks == 2 else 2))
-    for name in ("all_reduce", "broadcast", "reduce", "all_gather", "gather", "scatter"):
-        found.append(Entry(name, 2, (name, "--sizes", "4:4194304"),
-                           tags=quick if name == "all_reduce" else full))
-    for ranks in (2, 8, 32):
-        found.append(Entry(f"barrier x {ranks}", ranks, ("--batches", "1", "barrier"),
-                           shares_cpus=ranks > 2, peer_rounds=0 if ranks == 2 else 1,
-                           peer_limit_s=90, tags=quick if ranks == 2 else full))
+    return found + collective_entries()
+
+
+def collective_entries():
+    quick, full = frozenset({"quick"}), frozenset()
+    all_sizes = ("--validate", "--sizes", "4:4194304")
+    found = [Entry(name, 2, (name, *all_sizes), tags=quick if name == "all_reduce" else full)
+             for name in COLLECTIVES]
+    found.append(Entry("all_reduce rotated", 2, ("--rotate", "all_reduce", *all_sizes)))
+    # Several kinds in one job: a few sizes of each.
+    found.append(Entry("collectives", 2, (
+        "--validate", "--sizes", "4:1048576", "--step", "64", "--batches", "3",
+        "broadcast", "reduce", "reduce_scatter", "all_gather", "all_to_all"), tags=quick))
+    found.append(Entry("barrier", 2, ("barrier", "begun_barrier"), tags=quick))
+    # Peers need milliseconds for a message here, 30 ms and more for a call.
+    for ranks in (8, 32):
+        few = {"shares_cpus": True, "peer_rounds": 1, "peer_limit_s": 90}
+        found.append(Entry(f"barrier x {ranks}", ranks, (
+            "--batches", "1", "--validate", "--sizes", "8:8", "barrier", "all_reduce"),
+            tags=quick if ranks == 8 else full, **few))
+        sizes = "4:4096" if ranks == 8 else "64:64"
+        for name in (*COLLECTIVES, "begun_barrier"):
+            found.append(Entry(f"{name} x {ranks}", ranks, (
+                "--batches", "1", "--validate", "--sizes", sizes, "--step", "32", name), **few))
     return found
 
 
+COLLECTIVES = (
+    "all_reduce", "broadcast", "reduce", "reduce_scatter", "all_gather", "all_to_all", "gather",
+    "scatter", "scan", "exclusive_scan", "all_gatherv", "all_to_allv", "begun_all_reduce")
 HIGHER_IS_BETTER = {"MB/s", "M/s"}

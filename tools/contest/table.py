@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table for people: worst ratio first, both baselines, the machine's limit beside."""
+"""The table for people: worst ratio first, both baselines, the machine's limit beside, and what is
+to be reached."""
+from targets import target_of
+
 LIMITS = {
     "latency": ("limit_ring_plain", "limit_ring_streaming", "limit_line_hop",
                 "limit_cross_memory"),
@@ -35,16 +38,42 @@ def number(value):
     return f"{value:.3f}" if value < 100 else f"{value:.0f}"
 
 
+def name_of(key):
+    """The entry's, or the test's where a job runs several."""
+    entry, test, _ = key
+    if test in entry.split():
+        return entry
+    ranks = entry.split(" x ")[1:]
+    return " x ".join([test, *ranks])
+
+
+def verdict_of(target, installed, tuned):
+    """None where there is nothing to compare."""
+    if target is None or (installed is None and tuned is None):
+        return None
+    is_met = (installed or 0) <= target.installed and (tuned or 0) <= target.tuned
+    return "met" if is_met else "missed"
+
+
 def text_of(samples):
-    lines = [f"{'entry':<16} {'size':>9} {'unit':>5}"
+    lines = [f"{'entry':<22} {'size':>9} {'unit':>5}"
              + "".join(f"{label:>14}" for label in COLUMNS)
-             + f"{'limit':>10}{'installed':>11}{'tuned':>8}"]
+             + f"{'limit':>10}{'installed':>11}{'target':>8}{'tuned':>8}{'target':>8}"]
+    met = asked = 0
     for key, unit, values, installed, tuned, limit in rows_of(samples):
-        name = key[0] if key[0].startswith(key[1]) or key[1] in key[0] else key[1]
-        lines.append(f"{name:<16} {key[2]:>9} {unit:>5}"
+        target = target_of(key)
+        verdict = verdict_of(target, installed, tuned)
+        asked += verdict is not None
+        met += verdict == "met"
+        lines.append(f"{name_of(key):<22} {key[2]:>9} {unit:>5}"
                      + "".join(f"{number(values.get(label)):>14}" for label in COLUMNS)
-                     + f"{number(limit):>10}{number(installed):>11}{number(tuned):>8}")
+                     + f"{number(limit):>10}"
+                     + f"{number(installed):>11}{number(target and target.installed):>8}"
+                     + f"{number(tuned):>8}{number(target and target.tuned):>8}"
+                     + ("  missed" if verdict == "missed" else ""))
     lines.append("")
+    if asked:
+        lines.append(f"Collectives: {met} of {asked} rows with a target reach it.")
     lines.append("Ratios are dlrt to the better peer, best of all rounds; below 1 dlrt is ahead.")
     limits = [(key, samples.best(key, "machine"), samples.units[key])
               for key in samples.values if key[0] == "limits"]

@@ -21,12 +21,20 @@ const struct perf_test perf_tests[] = {
     {"memory", any_ranks, "memory of a rank, before and after it met all others", perf_memory_use},
     {"waiting", any_ranks, "cpu time and wake-ups of ranks that wait", perf_waiting},
     {"barrier", any_ranks, "", perf_barrier},
+    {"begun_barrier", any_ranks, "the nonblocking form and its wait", perf_begun_barrier},
     {"broadcast", any_ranks, "", perf_broadcast},
     {"reduce", any_ranks, "", perf_reduce},
     {"all_reduce", any_ranks, "", perf_all_reduce},
+    {"begun_all_reduce", any_ranks, "the nonblocking form and its wait", perf_begun_all_reduce},
+    {"reduce_scatter", any_ranks, "equal blocks", perf_reduce_scatter},
+    {"scan", any_ranks, "", perf_scan},
+    {"exclusive_scan", any_ranks, "", perf_exclusive_scan},
     {"all_gather", any_ranks, "", perf_all_gather},
+    {"all_gatherv", any_ranks, "with a list of counts, all equal", perf_all_gatherv},
     {"gather", any_ranks, "", perf_gather},
     {"scatter", any_ranks, "", perf_scatter},
+    {"all_to_all", any_ranks, "", perf_all_to_all},
+    {"all_to_allv", any_ranks, "with lists of counts, all equal", perf_all_to_allv},
     {NULL, any_ranks, NULL, NULL},
 };
 
@@ -38,12 +46,13 @@ static void print_help(void) {
         MESSAGING_NAME
     );
     for (const struct perf_test* test = perf_tests; test->name != NULL; ++test) {
-        printf("  %-12s %s\n", test->name, test->help);
+        printf("  %-16s %s\n", test->name, test->help);
     }
     printf(
-        "  %-12s %s\n"
+        "  %-16s %s\n"
         "\nOptions:\n"
-        "  --sizes FROM:TO    bytes of a message, doubled from FROM to TO (8:4194304)\n"
+        "  --sizes FROM:TO    bytes of a message, from FROM to TO (8:4194304)\n"
+        "  --step N           from one size to the next, a factor (2)\n"
         "  --batches N        batches of which the best counts (5)\n"
         "  --window N         messages in flight (64)\n"
         "  --threads N        threads of a rank in the test threads (4)\n"
@@ -88,14 +97,21 @@ static void parse_sizes(const char* text) {
 
 static void parse_options(int argc, char** argv) {
     static const struct option options[] = {
-        {"sizes", required_argument, NULL, 's'},  {"batches", required_argument, NULL, 'b'},
-        {"window", required_argument, NULL, 'w'}, {"threads", required_argument, NULL, 't'},
-        {"wait", required_argument, NULL, 'p'},   {"rotate", no_argument, NULL, 'r'},
-        {"validate", no_argument, NULL, 'v'},     {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"sizes", required_argument, NULL, 's'},
+        {"batches", required_argument, NULL, 'b'},
+        {"window", required_argument, NULL, 'w'},
+        {"threads", required_argument, NULL, 't'},
+        {"wait", required_argument, NULL, 'p'},
+        {"step", required_argument, NULL, 'f'},
+        {"rotate", no_argument, NULL, 'r'},
+        {"validate", no_argument, NULL, 'v'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 's') parse_sizes(optarg);
+        if (option == 'f') perf_options.step = (size_t)parse_number("--step", optarg, 2, 1 << 20);
         if (option == 'b') {
             perf_options.batch_count = (int)parse_number("--batches", optarg, 1, 100000);
         }

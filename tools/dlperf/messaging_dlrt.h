@@ -7,6 +7,7 @@
 
 #define MESSAGING_NAME "dlrt"
 typedef dlrt_request msg_request;
+typedef int64_t msg_count; /* in lists of counts and displacements */
 
 static void msg_check(dlrt_err error) {
     if (error != DLRT_OK) dlrt_abort(1, dlrt_last_error());
@@ -62,6 +63,45 @@ static inline void msg_reduce(const float* input, float* output, size_t count, i
 }
 static inline void msg_all_reduce(const float* input, float* output, size_t count) {
     msg_check(dlrt_allreduce(input, output, (int64_t)count, DLRT_FLOAT, DLRT_SUM, DLRT_COMM_WORLD));
+}
+static inline void msg_begin_barrier(msg_request* request) {
+    msg_check(dlrt_ibarrier(DLRT_COMM_WORLD, request));
+}
+static inline void msg_begin_all_reduce(
+    const float* input, float* output, size_t count, msg_request* request
+) {
+    msg_check(dlrt_iallreduce(
+        input, output, (int64_t)count, DLRT_FLOAT, DLRT_SUM, DLRT_COMM_WORLD, request
+    ));
+}
+static inline void msg_reduce_scatter(const float* input, float* output, size_t count_each) {
+    msg_check(dlrt_reduce_scatter(
+        input, output, (int64_t)count_each, DLRT_FLOAT, DLRT_SUM, DLRT_COMM_WORLD
+    ));
+}
+static inline void msg_scan(const float* input, float* output, size_t count) {
+    msg_check(dlrt_scan(input, output, (int64_t)count, DLRT_FLOAT, DLRT_SUM, DLRT_COMM_WORLD));
+}
+static inline void msg_exclusive_scan(const float* input, float* output, size_t count) {
+    msg_check(dlrt_exscan(input, output, (int64_t)count, DLRT_FLOAT, DLRT_SUM, DLRT_COMM_WORLD));
+}
+static inline void msg_all_gatherv(
+    const float* input, size_t count, float* output, const msg_count* counts,
+    const msg_count* displacements
+) {
+    msg_check(dlrt_allgatherv(
+        input, (int64_t)count, DLRT_FLOAT, output, counts, displacements, DLRT_COMM_WORLD
+    ));
+}
+static inline void msg_all_to_all(const float* input, float* output, size_t count_each) {
+    msg_check(dlrt_alltoall(input, output, (int64_t)count_each, DLRT_FLOAT, DLRT_COMM_WORLD));
+}
+static inline void msg_all_to_allv(
+    const float* input, float* output, const msg_count* counts, const msg_count* displacements
+) {
+    msg_check(dlrt_alltoallv(
+        input, counts, displacements, output, counts, displacements, DLRT_FLOAT, DLRT_COMM_WORLD
+    ));
 }
 static inline void msg_all_gather(const float* input, float* output, size_t count_each) {
     msg_check(dlrt_allgather(input, (int64_t)count_each, DLRT_FLOAT, output, DLRT_COMM_WORLD));

@@ -8,6 +8,7 @@
 
 #define MESSAGING_NAME "mpi"
 typedef MPI_Request msg_request;
+typedef int msg_count; /* in lists of counts and displacements */
 
 static inline void msg_init(int has_threads) {
     int provided = 0;
@@ -60,6 +61,44 @@ static inline void msg_reduce(const float* input, float* output, size_t count, i
 }
 static inline void msg_all_reduce(const float* input, float* output, size_t count) {
     MPI_Allreduce(input, output, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+static inline void msg_begin_barrier(msg_request* request) {
+    MPI_Ibarrier(MPI_COMM_WORLD, request);
+}
+static inline void msg_begin_all_reduce(
+    const float* input, float* output, size_t count, msg_request* request
+) {
+    MPI_Iallreduce(input, output, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, request);
+}
+static inline void msg_reduce_scatter(const float* input, float* output, size_t count_each) {
+    MPI_Reduce_scatter_block(input, output, (int)count_each, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+static inline void msg_scan(const float* input, float* output, size_t count) {
+    MPI_Scan(input, output, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+static inline void msg_exclusive_scan(const float* input, float* output, size_t count) {
+    MPI_Exscan(input, output, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+static inline void msg_all_gatherv(
+    const float* input, size_t count, float* output, const msg_count* counts,
+    const msg_count* displacements
+) {
+    MPI_Allgatherv(
+        input, (int)count, MPI_FLOAT, output, counts, displacements, MPI_FLOAT, MPI_COMM_WORLD
+    );
+}
+static inline void msg_all_to_all(const float* input, float* output, size_t count_each) {
+    MPI_Alltoall(
+        input, (int)count_each, MPI_FLOAT, output, (int)count_each, MPI_FLOAT, MPI_COMM_WORLD
+    );
+}
+static inline void msg_all_to_allv(
+    const float* input, float* output, const msg_count* counts, const msg_count* displacements
+) {
+    MPI_Alltoallv(
+        input, counts, displacements, MPI_FLOAT, output, counts, displacements, MPI_FLOAT,
+        MPI_COMM_WORLD
+    );
 }
 static inline void msg_all_gather(const float* input, float* output, size_t count_each) {
     MPI_Allgather(

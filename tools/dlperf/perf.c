@@ -9,6 +9,7 @@
 struct perf_options perf_options = {
     .smallest_bytes = 8,
     .largest_bytes = 4 << 20,
+    .step = 2,
     .batch_count = 5,
     .window = 64,
     .thread_count = 4,

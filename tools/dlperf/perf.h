@@ -17,6 +17,7 @@ enum { perf_tag = 7, perf_window_max = 4096 };
 
 struct perf_options {
     size_t smallest_bytes, largest_bytes;
+    size_t step; /* from one size to the next, a factor */
     int batch_count;
     int window;        /* messages in flight */
     int thread_count;  /* of each rank in the test `threads` */
@@ -74,9 +75,9 @@ void perf_report(const char* test, size_t size, double value, const char* unit);
 double perf_sum(double value);
 double perf_largest(double value);
 
-/* Runs of powers of two within the options' sizes, times a step. */
-#define PERF_FOR_SIZES(size_bytes, step)                  \
+/* The options' sizes. */
+#define PERF_FOR_SIZES(size_bytes)                        \
     for (size_t size_bytes = perf_options.smallest_bytes; \
-         size_bytes <= perf_options.largest_bytes; size_bytes *= step)
+         size_bytes <= perf_options.largest_bytes; size_bytes *= perf_options.step)
 
 #endif

@@ -53,7 +53,7 @@ static void validate_exchange(struct perf_buffer* out, struct perf_buffer* in, s
 }
 
 void perf_latency(void) {
-    PERF_FOR_SIZES(size_bytes, 2) {
+    PERF_FOR_SIZES(size_bytes) {
         struct perf_buffer out = perf_buffer(size_bytes), in = perf_buffer(size_bytes);
         validate_exchange(&out, &in, size_bytes);
         const double trial_us = 2 * half_round_trip_us(&out, &in, 10, 1);
@@ -135,14 +135,14 @@ static double best_windowed_us(size_t size_bytes, int most, enum direction direc
 }
 
 void perf_bandwidth(void) {
-    PERF_FOR_SIZES(size_bytes, 2) {
+    PERF_FOR_SIZES(size_bytes) {
         const double each = best_windowed_us(size_bytes, 500, one_way);
         perf_report("bandwidth", size_bytes, (double)size_bytes / each, "MB/s");
     }
 }
 
 void perf_both_ways(void) {
-    PERF_FOR_SIZES(size_bytes, 2) {
+    PERF_FOR_SIZES(size_bytes) {
         const double each = best_windowed_us(size_bytes, 500, both_ways);
         perf_report("both_ways", size_bytes, 2 * (double)size_bytes / each, "MB/s");
     }

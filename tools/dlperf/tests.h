@@ -23,12 +23,20 @@ void perf_waiting(void);
 
 /* collectives.c */
 void perf_barrier(void);
+void perf_begun_barrier(void);
 void perf_broadcast(void);
 void perf_reduce(void);
 void perf_all_reduce(void);
+void perf_begun_all_reduce(void);
+void perf_reduce_scatter(void);
+void perf_scan(void);
+void perf_exclusive_scan(void);
 void perf_all_gather(void);
+void perf_all_gatherv(void);
 void perf_gather(void);
 void perf_scatter(void);
+void perf_all_to_all(void);
+void perf_all_to_allv(void);
 
 /* limits.c: needs no library and no second rank. */
 int perf_limits(void);

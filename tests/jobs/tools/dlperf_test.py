@@ -22,8 +22,12 @@ EXPECTED = {
     "memory": (3, [], [3, 3]),
     "waiting": (3, [], [3] * 6),
     "barrier": (3, [], [3]),
+    "begun_barrier": (3, [], [3]),
     **{name: (3, ["--sizes", "2:64", "--rotate"], [4, 8, 16, 32, 64])
        for name in ("broadcast", "reduce", "all_reduce", "all_gather", "gather", "scatter")},
+    **{name: (3, ["--sizes", "4:1024", "--step", "16"], [4, 64, 1024])
+       for name in ("begun_all_reduce", "reduce_scatter", "scan", "exclusive_scan", "all_gatherv",
+                    "all_to_all", "all_to_allv")},
 }
 
 
@@ -52,6 +56,7 @@ def check_refusals():
         (["--sizes", "8", "latency"], "--sizes: '8' is not valid; valid is FROM:TO"),
         (["--sizes", "9:8", "latency"], "FROM <= TO"),
         (["--sizes", "0:8", "latency"], "--sizes: '0' is not valid; valid are 1 to"),
+        (["--step", "1", "latency"], "--step: '1' is not valid; valid are 2 to"),
         (["--batches", "x", "latency"], "--batches: 'x' is not valid"),
         (["--window", "5000", "latency"], "valid are 1 to 4096"),
         (["--wait", "-1", "waiting"], "--wait: '-1' is not valid"),

@@ -87,6 +87,8 @@ coll::ChunkSizes chunk_sizes(
 
 Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call, Form form) {
     call_ = call;
+    comm_ = &comm;
+    form_ = form;
     if (form != Form::blocking) hold_layouts();
     channel_.group = comm.group().get();
     channel_.context = comm.collective_context();
@@ -116,6 +118,8 @@ Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call,
         status = open_uneven(comm);
     }
     if (!status.ok()) return status;
+    const auto algorithm = static_cast<std::uint32_t>(algorithm_ - coll::algorithms().data());
+    channel_.check = agreement_of(call, form).check(algorithm);
     first_number_ = comm.take_operation_numbers(
         is_uneven_ ? 1 : pieces_.piece_count(), channel_.number.persistence
     );
@@ -224,6 +228,8 @@ void CollectiveOperation::begin_piece(EngineInside& inside) {
 EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
     const Progress progress = runner_.advance(inside);
     if (progress != Progress::over || !runner_.has_succeeded()) return progress;
+    if (inside.has_waiting()) look_for_leftovers(inside);
+    if (!runner_.has_succeeded()) return progress;
     if (is_uneven_) {
         blocks_.finish();
         return Progress::over;
@@ -231,6 +237,13 @@ EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
     if (!pieces_.finish()) return Progress::over;
     begin_piece(inside);
     return Progress::unfinished;
+}
+
+void CollectiveOperation::look_for_leftovers(EngineInside& inside) {
+    // Among several in flight an older one may still receive what has come for it.
+    if (form_ == Form::blocking && comm_->collective_state().is_quiet()) {
+        runner_.look_for_leftovers(inside);
+    }
 }
 
 void CollectiveOperation::retire(EngineInside& inside) {

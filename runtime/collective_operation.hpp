@@ -24,8 +24,8 @@ class Communicator;
 
 class CollectiveOperation final : public EngineTask {
   public:
-    /// Whose request stands in front of it keeps what it uses.
-    enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+    /// One with a request in front of it keeps what it uses.
+    using Form = CollectiveForm;
 
     /// Binds to the call. Takes as many of the communicator's operation numbers on every rank.
     /// Errors: Errc::op, Errc::no_memory; then nothing has been sent.
@@ -36,6 +36,7 @@ class CollectiveOperation final : public EngineTask {
     void restart(EngineInside& inside) override;
     Progress advance(EngineInside& inside) override;
     [[nodiscard]] Status outcome() const override { return runner_.outcome(); }
+    void compare_calls(EngineInside& inside) override { runner_.compare_calls(inside); }
     void retire(EngineInside& inside) override;
 
   private:
@@ -47,9 +48,12 @@ class CollectiveOperation final : public EngineTask {
     );
     Status take_memory(std::uint64_t scratch_bytes, std::uint64_t staging_bytes);
     void begin_piece(EngineInside& inside);
+    void look_for_leftovers(EngineInside& inside);
     [[nodiscard]] Status no_memory(std::uint64_t bytes) const;
 
     CollectiveCall call_;
+    Communicator* comm_ = nullptr;
+    Form form_ = Form::blocking;
     Reducer reducer_;  ///< Of a reduction, which keeps what it is made of.
     LayoutRef held_layouts_[2];
     std::shared_ptr<Communicator> keeper_;

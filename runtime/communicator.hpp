@@ -50,6 +50,12 @@ class DLRT_CORE Communicator {
         return next.fetch_add(count, std::memory_order_relaxed);
     }
 
+    /// The number of the next one.
+    [[nodiscard]] OperationNumber next_operation_number(Persistence persistence) const {
+        const auto& next = next_operation_numbers_[persistence == Persistence::once ? 0 : 1];
+        return {next.load(std::memory_order_relaxed), persistence};
+    }
+
     /// What collective operations keep between them (collective*.cpp only).
     [[nodiscard]] CollectiveState& collective_state() { return collective_state_; }
 

@@ -32,8 +32,8 @@ void EngineState::open_peers(const Engine::Options& options) {
         peer.index = route.index;
         peer.rank = static_cast<WorldRank>(rank);
         peer.eager_bytes_max = std::min(
-            {capabilities.eager_bytes_max, eager_size_limit_bytes,
-             options.eager_bytes_max.value_or(eager_size_limit_bytes)}
+            capabilities.eager_bytes_max,
+            options.eager_bytes_max.value_or(capabilities.eager_bytes_max)
         );
         peer.credit_bytes = eager_credit_bytes;
         peer.can_read = capabilities.can_get;

@@ -12,9 +12,11 @@
 #include "runtime/request_state.hpp"
 #include "runtime/waiter.hpp"
 #include "runtime/wire_header.hpp"
+#include "runtime/wireup/flight_ring.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +61,18 @@ class EngineState final : public Progress {
     void start_task(Request& request);
     /// Returns whether any has moved.
     bool advance_tasks();
+    /// Of a blocking call, from its beginning to its end.
+    void enter_task(EngineTask& task) { blocking_tasks_.push_back(&task); }
+    void leave_task(EngineTask& task) { std::erase(blocking_tasks_, &task); }
+    [[nodiscard]] bool has_calls_to_compare() const override {
+        return !tasks_.empty() || !blocking_tasks_.empty();
+    }
+    void compare_calls() override;
+    /// The call of a rank on this host that has that operation number in the context, or has
+    /// failed there. Empty when it isn't known (yet, or any more).
+    [[nodiscard]] std::optional<FlightEntry> find_call(
+        WorldRank rank, ContextId context, std::optional<std::int32_t> number
+    ) const;
 
     // ---- engine_state.cpp ----
 
@@ -138,6 +152,12 @@ class EngineState final : public Progress {
     void on_eager(Peer& peer, const Arrival& arrival);
     void on_rts(Peer& peer, const Arrival& arrival);
     void on_fragment(const Arrival& arrival);
+    /// Whether the message belongs to another operation than the one that receives it.
+    [[nodiscard]] static bool disagrees(const Request& request, std::uint32_t check) {
+        return is_collective(request.key.context) && request.check != check;
+    }
+    void end_in_mismatch(Request& request, const MatchKey& found);
+    void refuse_announced(Request& request, const MatchKey& found, const RtsBody& body);
     void take_eager(Request& request, const MatchKey& found, Bytes payload);
     void take_announced(Request& request, const MatchKey& found, const RtsBody& body);
     void ask_for_stream(Peer& peer, Request& request);
@@ -177,7 +197,8 @@ class EngineState final : public Progress {
     RequestQueue streaming_;
     std::uint64_t stream_round_ = 0;
     RequestQueue reading_;
-    std::vector<Request*> tasks_;        ///< In the order of starting.
+    std::vector<Request*> tasks_;  ///< In the order of starting.
+    std::vector<EngineTask*> blocking_tasks_;
     std::uint64_t events_of_tasks_ = 0;  ///< What they have been advanced after.
     bool has_unfinished_task_ = false;
     std::vector<std::byte> scratch_;  ///< Packed data on its way to a transport.

@@ -3,6 +3,9 @@
 #include "runtime/engine_task.hpp"
 
 #include "runtime/engine_state.hpp"
+#include "runtime/flight_recorder.hpp"
+
+#include <algorithm>
 
 namespace dlrt {
 namespace {
@@ -50,6 +53,36 @@ void EngineInside::drop_context(ContextId context) {
     static_cast<void>(state_.drop_context(context));
 }
 
+std::optional<FlightEntry> EngineInside::find_call(
+    WorldRank rank, ContextId context, std::int32_t number
+) const {
+    return state_.find_call(rank, context, number);
+}
+
+std::optional<FlightEntry> EngineInside::find_failed_call(WorldRank rank, ContextId context) const {
+    return state_.find_call(rank, context, std::nullopt);
+}
+
+void EngineInside::mark_failed(ContextId context, FlightPlace place) {
+    FlightRecorder* const flight = state_.waiter.flight_recorder();
+    if (flight != nullptr) flight->fail(static_cast<std::uint64_t>(context), place);
+}
+
+bool EngineInside::has_waiting() const {
+    return state_.matcher.unexpected_count() != 0;
+}
+
+std::optional<MatchKey> EngineInside::find_waiting(
+    ContextId context, const std::function<bool(const MatchKey&)>& is_wanted
+) const {
+    std::optional<MatchKey> found;
+    state_.matcher.visit_waiting(context, [&](const MatchKey& key) {
+        if (is_wanted(key)) found = key;
+        return !found;
+    });
+    return found;
+}
+
 Status Engine::run(EngineTask& task) {
     const EngineLock lock(state_->waiter);
     EngineInside inside(*state_);
@@ -61,7 +94,9 @@ Status Engine::run(EngineTask& task) {
             state_->progress();
         }
     }
+    state_->enter_task(task);
     state_->waiter.wait({Round::has_ended, &round});
+    state_->leave_task(task);
     return task.outcome();
 }
 
@@ -120,6 +155,31 @@ bool EngineState::advance_tasks() {
     }
     tasks_.resize(kept);
     return true;
+}
+
+void EngineState::compare_calls() {
+    EngineInside inside(*this);
+    for (EngineTask* const task : blocking_tasks_) task->compare_calls(inside);
+    for (Request* const request : tasks_) request->task().compare_calls(inside);
+    // Some may have come to an end by it.
+    has_unfinished_task_ = !tasks_.empty();
+    waiter.note_event();
+}
+
+std::optional<FlightEntry> EngineState::find_call(
+    WorldRank rank, ContextId context, std::optional<std::int32_t> number
+) const {
+    const auto local = std::find(world_rank_of_local_.begin(), world_rank_of_local_.end(), rank);
+    if (segment_ == nullptr || local == world_rank_of_local_.end()) return std::nullopt;
+    const auto local_rank = static_cast<std::uint32_t>(local - world_rank_of_local_.begin());
+    const FlightRing& ring = segment_->flight_ring(local_rank);
+    for (const FlightEntry& entry : read_flight_ring(ring, flight_record_count)) {
+        if (!is_of_collective(entry.call)) continue;
+        if (entry.context != static_cast<std::uint64_t>(context)) continue;
+        const bool is_it = number ? entry.tag == *number : entry.state == FlightState::failed;
+        if (is_it) return entry;
+    }
+    return std::nullopt;
 }
 
 void EngineState::release_task(Request& request) {

@@ -5,8 +5,12 @@
 #pragma once
 
 #include "runtime/engine.hpp"
+#include "runtime/match_queues.hpp"
+#include "runtime/wireup/flight_ring.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 namespace dlrt {
 
@@ -23,6 +27,20 @@ class EngineInside {
     /// Ends a receive that nothing has arrived for; one that is filling goes on.
     void cancel(Request& receive);
     void drop_context(ContextId context);
+    /// See EngineState::find_call().
+    [[nodiscard]] std::optional<FlightEntry> find_call(
+        WorldRank rank, ContextId context, std::int32_t number
+    ) const;
+    [[nodiscard]] std::optional<FlightEntry> find_failed_call(WorldRank rank, ContextId context)
+        const;
+    /// Lets the others of the communicator know that this operation failed for all of them.
+    void mark_failed(ContextId context, FlightPlace place);
+    /// The oldest message without a receive in the context for whose key `is_wanted`.
+    [[nodiscard]] std::optional<MatchKey> find_waiting(
+        ContextId context, const std::function<bool(const MatchKey&)>& is_wanted
+    ) const;
+    /// Whether any message waits for its receive.
+    [[nodiscard]] bool has_waiting() const;
 
   private:
     EngineState& state_;
@@ -46,6 +64,8 @@ class EngineTask {
     virtual Progress advance(EngineInside& inside) = 0;
     /// Of the last round, once it is over; explains an error as the calling thread's last one.
     [[nodiscard]] virtual Status outcome() const = 0;
+    /// Looks whether the others are in the same operation; now and then while it waits.
+    virtual void compare_calls(EngineInside& inside) = 0;
     /// Its request has gone: it is the engine's no more.
     virtual void retire(EngineInside& inside) = 0;
 

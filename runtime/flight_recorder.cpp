@@ -40,6 +40,14 @@ void FlightRecorder::mark_waiting(std::uint64_t sequence) {
     store(record->state, FlightState::waiting);
 }
 
+void FlightRecorder::fail(std::uint64_t context, FlightPlace place) {
+    for (FlightRecord& record : ring_->records) {
+        const bool is_it = record.context == context && record.place == place.packed() &&
+                           is_of_collective(record.call);
+        if (is_it) store(record.state, FlightState::failed);
+    }
+}
+
 bool FlightRecorder::has_other_threads_inside() const {
     const std::uint32_t own = current() != no_operation ? 1 : 0;
     return inside_count_.load(std::memory_order_relaxed) > own;

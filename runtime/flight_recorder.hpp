@@ -62,6 +62,8 @@ class DLRT_CORE FlightRecorder {
         }
         close(sequence);
     }
+    /// Marks this rank's newest record of that operation as failed for good.
+    void fail(std::uint64_t context, FlightPlace place);
     /// An operation that was entered as finished, because it hardly ever waits, has to wait: it is
     /// running again. Returns its number for finish(); no_operation where the newest isn't
     /// finished.
@@ -112,7 +114,8 @@ class DLRT_CORE FlightRecorder {
     }
     void close(std::uint64_t sequence) {
         FlightRecord* const record = find(sequence);
-        if (record != nullptr) store(record->state, FlightState::finished);
+        if (record == nullptr || record->state == FlightState::failed) return;
+        store(record->state, FlightState::finished);
     }
 
     FlightRing* ring_;

@@ -64,6 +64,17 @@ class Matcher {
     /// is none.
     [[nodiscard]] UnexpectedMessage* drain_context(ContextId context);
 
+    /// The key of each message that waits in the context, oldest first, until `visit` returns
+    /// false.
+    template<typename Visitor>
+    void visit_waiting(ContextId context, Visitor&& visit) {
+        if (messages_.size() == 0) return;
+        ArrivalLinks& anchor = arrivals_of(context);
+        for (ArrivalLinks* at = anchor.later; at != &anchor; at = at->later) {
+            if (!visit(static_cast<UnexpectedMessage*>(at)->key)) return;
+        }
+    }
+
     [[nodiscard]] std::size_t posted_count() const {
         return receives_.size() + (youngest_ != nullptr ? 1u : 0u);
     }

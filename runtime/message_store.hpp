@@ -27,10 +27,12 @@ struct MatchedMessage : UnexpectedMessage {
     /// Eager: the payload. Announced: the sender's RemoteMemory. Null when there is none.
     std::byte* block = nullptr;
 
+    std::uint32_t check = 0;  ///< Of the header.
+
     [[nodiscard]] bool is_announced() const { return sender != no_request; }
     [[nodiscard]] Bytes payload() const { return {block, size_bytes}; }
 };
-static_assert(sizeof(MatchedMessage) == 80);
+static_assert(sizeof(MatchedMessage) == 88);
 
 class MessageStore {
   public:

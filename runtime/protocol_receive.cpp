@@ -31,6 +31,7 @@ inline Request& EngineState::new_receive(Route from, const Buffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {from.context, from.peer, from.tag};
+    if (is_collective(from.context)) request.check = from.check;
     request.kind = RequestKind::receive;
     request.address = static_cast<std::byte*>(buffer.address);
     request.capacity_bytes = layout.size_bytes() * buffer.count;
@@ -76,15 +77,21 @@ void EngineState::receive_matched(Request& request, MatchedMessage& message) {
     ++starts_;
     request.is_done.store(false, std::memory_order_relaxed);
     const MatchKey found = message.key;
+    const std::uint32_t check = message.check;
     if (message.is_announced()) {
         RtsBody body{.size_bytes = message.size_bytes, .sender = message.sender, .memory = {}};
         if (message.block != nullptr) std::memcpy(&body.memory, message.block, sizeof body.memory);
         store.release(message);
+        if (disagrees(request, check)) return refuse_announced(request, found, body);
         take_announced(request, found, body);
         return;
     }
     const std::uint64_t size_bytes = message.size_bytes;
-    take_eager(request, found, message.payload());
+    if (disagrees(request, check)) {
+        end_in_mismatch(request, found);
+    } else {
+        take_eager(request, found, message.payload());
+    }
     store.release(message);
     give_credit(peer_of(found.source), size_bytes);
 }
@@ -104,11 +111,18 @@ inline void EngineState::take_eager(Request& request, const MatchKey& found, Byt
 inline void EngineState::on_eager(Peer& peer, const Arrival& arrival) {
     const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
     if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
-        take_eager(*static_cast<Request*>(receive), key, arrival.payload);
+        auto& request = *static_cast<Request*>(receive);
+        if (disagrees(request, check_of(arrival.header))) [[unlikely]] {
+            end_in_mismatch(request, key);
+        } else {
+            take_eager(request, key, arrival.payload);
+        }
         give_credit(peer, arrival.payload.size());
         return;
     }
-    matcher.add_unexpected(store.add_eager(key, arrival.payload));
+    MatchedMessage& message = store.add_eager(key, arrival.payload);
+    message.check = check_of(arrival.header);
+    matcher.add_unexpected(message);
     waiter.note_event();
 }
 
@@ -145,11 +159,29 @@ void EngineState::on_rts(Peer& peer, const Arrival& arrival) {
     const MatchKey key{ContextId{arrival.header.first}, peer.rank, tag_of(arrival.header)};
     const auto body = body_of<RtsBody>(arrival.payload);
     if (PostedReceive* const receive = matcher.match(key); receive != nullptr) {
-        take_announced(*static_cast<Request*>(receive), key, body);
+        auto& request = *static_cast<Request*>(receive);
+        if (disagrees(request, check_of(arrival.header))) {
+            return refuse_announced(request, key, body);
+        }
+        take_announced(request, key, body);
         return;
     }
-    matcher.add_unexpected(store.add_announced(key, body));
+    MatchedMessage& message = store.add_announced(key, body);
+    message.check = check_of(arrival.header);
+    matcher.add_unexpected(message);
     waiter.note_event();
+}
+
+void EngineState::end_in_mismatch(Request& request, const MatchKey& found) {
+    request.found_source = found.source;
+    request.found_tag = found.tag;
+    end_round(request, Errc::mismatch);
+}
+
+void EngineState::refuse_announced(Request& request, const MatchKey& found, const RtsBody& body) {
+    const auto sender = static_cast<std::uint64_t>(body.sender);
+    send_control(peer_of(found.source), control_header(WireKind::fin, sender), {});
+    end_in_mismatch(request, found);
 }
 
 void EngineState::take_announced(Request& request, const MatchKey& found, const RtsBody& body) {

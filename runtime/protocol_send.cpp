@@ -21,6 +21,10 @@ const std::byte* first_byte(const Layout& layout, const void* address) {
     return layout.is_contiguous() ? base + layout.true_lower_bound_bytes() : base;
 }
 
+std::uint32_t check_of(const Request& request) {
+    return is_collective(request.key.context) ? request.check : 0;
+}
+
 }  // namespace
 
 void EngineState::note_posted(Peer& peer) {
@@ -38,7 +42,7 @@ inline bool EngineState::send_eager(SendMode mode, Route to, const ConstBuffer& 
         cost > peer.credit_bytes || peer.is_backlogged || !layout.is_contiguous()) {
         return false;
     }
-    const MessageHeader header = matched_header(WireKind::eager, to.context, to.tag, size_bytes);
+    const MessageHeader header = matched_header(WireKind::eager, to.context, to.tag, to.check);
     const Bytes payload{first_byte(layout, buffer.address), size_bytes};
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return false;
     ++starts_;
@@ -55,6 +59,7 @@ Request& EngineState::make_send(SendMode mode, Route to, const ConstBuffer& buff
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {to.context, to.peer, to.tag};
+    if (is_collective(to.context)) request.check = to.check;
     request.kind = mode == SendMode::standard ? RequestKind::send : RequestKind::synchronous_send;
     request.address = const_cast<std::byte*>(first_byte(layout, buffer.address));
     request.capacity_bytes = layout.size_bytes() * buffer.count;
@@ -98,7 +103,9 @@ EngineState::Posted EngineState::try_post(Peer& peer, Request& request) {
         return post_announcement(peer, request);
     }
     const MatchKey& key = request.key;
-    const MessageHeader header = matched_header(WireKind::eager, key.context, key.tag, size_bytes);
+    const MessageHeader header = matched_header(
+        WireKind::eager, key.context, key.tag, check_of(request)
+    );
     const Bytes payload = data_of(request, 0, size_bytes);
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return Posted::busy;
     peer.credit_bytes -= cost;
@@ -113,7 +120,7 @@ EngineState::Posted EngineState::post_announcement(Peer& peer, Request& request)
         body.memory = peer.endpoint->describe({request.address, request.capacity_bytes});
     }
     const MessageHeader header = matched_header(
-        WireKind::rts, request.key.context, request.key.tag, 0
+        WireKind::rts, request.key.context, request.key.tag, check_of(request)
     );
     if (peer.endpoint->post_eager(peer.index, header, bytes_of(body)) != Post::done) {
         return Posted::busy;

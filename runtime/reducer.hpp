@@ -46,6 +46,8 @@ class DLRT_CORE Reducer {
     /// What an element is for dlrt's own reductions, in the user's memory and on its way.
     [[nodiscard]] ElementType stored() const { return stored_; }
     [[nodiscard]] ElementType carried() const { return carried_; }
+    /// null of a user's.
+    [[nodiscard]] ReduceOp op() const { return op_; }
     [[nodiscard]] bool is_user() const { return user_op_ != nullptr; }
     /// Never cut within so many bytes, counted from the start of the carried data; not 0.
     [[nodiscard]] std::uint64_t unit_bytes() const;

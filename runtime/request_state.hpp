@@ -63,6 +63,8 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
 
     /// What a surface translates found_source by; has_translation says whether it is there.
     std::shared_ptr<const void> translation;
+    /// Route::check of a message in a collective context; else undefined.
+    std::uint32_t check = 0;
 
     [[nodiscard]] const LayoutRef* gapped() const { return std::get_if<LayoutRef>(&extra); }
     /// REQUIRES: kind == RequestKind::task.

@@ -116,7 +116,7 @@ void ScheduleRunner::add_request(EngineInside& inside, Request& request, std::ui
 void ScheduleRunner::complete_request(EngineInside& inside, Request& request, std::uint32_t index) {
     const MessageStatus found = status_of(request);
     inside.release(request);
-    check_arrival(index, found);
+    check_arrival(inside, index, found);
     complete_step(index);
 }
 
@@ -142,13 +142,17 @@ void ScheduleRunner::decide_failure(Errc code, fmt::format_string<Args...> forma
     status_ = Status{code, 0};
 }
 
-void ScheduleRunner::check_arrival(std::uint32_t index, const MessageStatus& found) {
+void ScheduleRunner::check_arrival(
+    EngineInside& inside, std::uint32_t index, const MessageStatus& found
+) {
     if (!status_.ok()) return;
     const coll::Step& step = binding_.schedule->steps[index];
     const std::string_view name = coll::name_of(binding_.schedule->collective);
     const bool is_recv = step.kind == coll::StepKind::recv;
     const bool is_longer = found.error.code == Errc::truncate;
-    if (is_longer || (found.error.ok() && is_recv && found.size_bytes != size_bytes(step))) {
+    if (found.error.code == Errc::mismatch) {
+        explain_mismatch(inside, step.peer, channel_.number);
+    } else if (is_longer || (found.error.ok() && is_recv && found.size_bytes != size_bytes(step))) {
         decide_failure(
             Errc::mismatch, "{}: rank {} sent {} than the {} bytes that rank {} expects", name,
             step.peer, is_longer ? "more" : "less", size_bytes(step), binding_.schedule->shape.rank
@@ -164,6 +168,73 @@ void ScheduleRunner::check_arrival(std::uint32_t index, const MessageStatus& fou
             errc_description(found.error.code)
         );
     }
+}
+
+ContextId ScheduleRunner::user_context() const {
+    return ContextId{static_cast<std::uint64_t>(channel_.context) - 1};
+}
+
+std::optional<FlightEntry> ScheduleRunner::call_of(
+    EngineInside& inside, std::int32_t rank, const OperationNumber& number
+) const {
+    // Records name communicators by the users' context.
+    return inside.find_call(channel_.group->world_rank(rank), user_context(), number.short_form());
+}
+
+void ScheduleRunner::explain_mismatch(
+    EngineInside& inside, std::int32_t peer, const OperationNumber& number
+) {
+    const std::int32_t rank = binding_.schedule->shape.rank;
+    const std::optional<FlightEntry> own = call_of(inside, rank, number);
+    const std::optional<FlightEntry> other = call_of(inside, peer, number);
+    const std::string own_text = own ? describe_call(*own) : "another collective";
+    std::string other_text = other ? describe_call(*other) : "another collective";
+    if (other_text == own_text) other_text += " by another algorithm or of other elements";
+    decide_failure(
+        Errc::mismatch,
+        "ranks disagree about operation {} of this communicator: rank {} calls {}, rank {} calls "
+        "{}",
+        number.value, rank, own_text, peer, other_text
+    );
+    // The others learn of it: they wait for this rank, which goes on no more.
+    if (own) inside.mark_failed(user_context(), {own->peer, own->tag});
+}
+
+void ScheduleRunner::compare_calls(EngineInside& inside) {
+    const coll::Shape& shape = binding_.schedule->shape;
+    const std::optional<FlightEntry> own = call_of(inside, shape.rank, channel_.number);
+    if (!own || !status_.ok()) return;
+    for (std::int32_t rank = 0; rank < shape.size && status_.ok(); ++rank) {
+        const std::optional<FlightEntry> other = call_of(inside, rank, channel_.number);
+        if (other && !is_same_call(*own, *other)) {
+            return explain_mismatch(inside, rank, channel_.number);
+        }
+        const WorldRank world_rank = channel_.group->world_rank(rank);
+        const auto failed = inside.find_failed_call(world_rank, user_context());
+        if (!failed) continue;
+        decide_failure(
+            Errc::mismatch,
+            "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
+            describe_call(*own), rank, describe_call(*failed)
+        );
+        inside.mark_failed(user_context(), {own->peer, own->tag});
+    }
+}
+
+void ScheduleRunner::look_for_leftovers(EngineInside& inside) {
+    const std::uint64_t own = channel_.number.value;
+    const auto age_of = [&](Tag tag) {
+        const auto bits = static_cast<std::uint64_t>(tag) >> (lane_bits + order_bits);
+        return low_bits(own - bits, number_bits);
+    };
+    const auto is_older = [&](const MatchKey& key) {
+        const bool is_once = static_cast<std::uint32_t>(key.tag) >> persistence_bit == 0;
+        return is_once && age_of(key.tag) != 0 && age_of(key.tag) < 1u << (number_bits - 1);
+    };
+    const std::optional<MatchKey> left = inside.find_waiting(channel_.context, is_older);
+    if (!left) return;
+    const OperationNumber number{own - age_of(left->tag), Persistence::once};
+    explain_mismatch(inside, channel_.group->rank_of(left->source), number);
 }
 
 void ScheduleRunner::complete_step(std::uint32_t index) {
@@ -194,7 +265,9 @@ void ScheduleRunner::give_up(EngineInside& inside) {
 }
 
 Route ScheduleRunner::route(const coll::Step& step) const {
-    return {channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.number, step)};
+    return {
+        channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.number, step),
+        channel_.check};
 }
 
 std::uint64_t ScheduleRunner::size_bytes(const coll::Step& step) const {

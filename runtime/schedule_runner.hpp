@@ -11,6 +11,7 @@
 #pragma once
 
 #include "collectives/schedule.hpp"
+#include "runtime/collective_agreement.hpp"
 #include "runtime/engine_task.hpp"
 #include "runtime/group.hpp"
 #include "runtime/reducer.hpp"
@@ -22,18 +23,12 @@
 
 namespace dlrt {
 
-/// Tells the operations of a communicator apart. Those that are started over and over keep the
-/// number of their making; rounds of one are told apart by the order of its messages.
-struct OperationNumber {
-    std::uint64_t value = 0;
-    Persistence persistence = Persistence::once;
-};
-
 /// Where an operation's messages travel.
 struct ScheduleChannel {
     const Group* group = nullptr;
     ContextId context{};
-    OperationNumber number;  ///< The same on all ranks.
+    OperationNumber number;   ///< The same on all ranks,
+    std::uint32_t check = 0;  ///< and this, if they make the same call.
 };
 
 /// What the symbols of a schedule stand for. The schedule, the reducer and the memory outlive the
@@ -67,6 +62,10 @@ class ScheduleRunner final : public EngineTask {
     Progress advance(EngineInside& inside) override;
     [[nodiscard]] Status outcome() const override;
     [[nodiscard]] bool has_succeeded() const { return status_.ok(); }
+    void compare_calls(EngineInside& inside) override;
+    /// After a round that nothing went wrong in: whether messages of earlier operations are left,
+    /// which nobody will receive. REQUIRES: no other operation of the communicator is in flight.
+    void look_for_leftovers(EngineInside& inside);
     void retire(EngineInside&) override {}
 
   private:
@@ -75,7 +74,12 @@ class ScheduleRunner final : public EngineTask {
     void complete_request(EngineInside& inside, Request& request, std::uint32_t index);
     void complete_step(std::uint32_t index);
     void collect(EngineInside& inside);
-    void check_arrival(std::uint32_t index, const MessageStatus& found);
+    void check_arrival(EngineInside& inside, std::uint32_t index, const MessageStatus& found);
+    void explain_mismatch(EngineInside& inside, std::int32_t peer, const OperationNumber& number);
+    [[nodiscard]] ContextId user_context() const;
+    [[nodiscard]] std::optional<FlightEntry> call_of(
+        EngineInside& inside, std::int32_t rank, const OperationNumber& number
+    ) const;
     void give_up(EngineInside& inside);
     void copy_blocks(const coll::Step& step);
 

@@ -82,19 +82,19 @@ bool Waiter::ask(const Condition& condition) {
 
 void Waiter::wait_alone(const Condition& condition) {
     WaitPhase phase(budget_, first_step());
-    bool is_marked = false;
+    Sleepiness sleepiness;
     for (;;) {
         const bool has_moved = progress_.progress();
         if (condition.is_true(condition.state)) return;
         if (has_moved) {
             phase.something_happened();
         } else {
-            take_step(phase, condition, is_marked);
+            take_step(phase, condition, sleepiness);
         }
     }
 }
 
-void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_marked) {
+void Waiter::take_step(WaitPhase& phase, const Condition& condition, Sleepiness& sleepiness) {
     switch (phase.next()) {
         case WaitPhase::Step::spin:
             cpu_pause();
@@ -105,12 +105,26 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, bool& is_ma
         case WaitPhase::Step::sleep:
             break;
     }
-    if (!is_marked && flight_recorder_ != nullptr) {
+    if (!sleepiness.is_marked && flight_recorder_ != nullptr) {
         flight_recorder_->mark_waiting(flight_recorder_->current());
     }
-    is_marked = true;
+    sleepiness.is_marked = true;
     progress_.check_world();
-    sleep(phase, condition);
+    sleep(phase, condition, compare_calls_in_time(sleepiness));
+}
+
+std::int64_t Waiter::compare_calls_in_time(Sleepiness& sleepiness) {
+    if (!progress_.has_calls_to_compare()) return -1;
+    const std::uint64_t now_ns = monotonic_ns();
+    if (sleepiness.compares_at_ns == 0) {
+        sleepiness.compares_at_ns = now_ns + sleepiness.compares_after_ns;
+    } else if (now_ns >= sleepiness.compares_at_ns) {
+        progress_.compare_calls();
+        // Who came late may have called something else; a rank that waits for long looks rarely.
+        sleepiness.compares_after_ns *= 4;
+        sleepiness.compares_at_ns = now_ns + sleepiness.compares_after_ns;
+    }
+    return static_cast<std::int64_t>(sleepiness.compares_at_ns - now_ns);
 }
 
 void Waiter::yield(WaitPhase& phase) {
@@ -122,7 +136,7 @@ void Waiter::yield(WaitPhase& phase) {
     if (taken_ns > budget_.stolen_yield_ns) waits_without_yield_ = waits_after_slow_yield;
 }
 
-void Waiter::sleep(WaitPhase& phase, const Condition& condition) {
+void Waiter::sleep(WaitPhase& phase, const Condition& condition, std::int64_t timeout_ns) {
     if (doorbell_ == nullptr) {
         yield(phase);
         return;
@@ -137,18 +151,20 @@ void Waiter::sleep(WaitPhase& phase, const Condition& condition) {
     is_owner_asleep_ = true;
     if (is_multiple_) mutex_.unlock();
     if (epoll_.is_open()) {
-        sleep_on_descriptors();
+        sleep_on_descriptors(timeout_ns);
     } else {
-        doorbell_->sleep_futex(-1);
+        doorbell_->sleep_futex(timeout_ns);
     }
     if (is_multiple_) lock_shared_state();
     is_owner_asleep_ = false;
 }
 
-void Waiter::sleep_on_descriptors() {
+void Waiter::sleep_on_descriptors(std::int64_t timeout_ns) {
+    constexpr std::int64_t ns_per_ms = 1'000'000;
+    const int timeout_ms = timeout_ns < 0 ? -1 : static_cast<int>(timeout_ns / ns_per_ms + 1);
     std::array<epoll_event, 8> events;
     const int count = ::epoll_wait(
-        epoll_.get(), events.data(), static_cast<int>(events.size()), -1
+        epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms
     );
     doorbell_->cancel_sleep();
     for (int i = 0; i < count; ++i) {
@@ -231,14 +247,14 @@ void Waiter::sleep_as_other(const Condition& condition) {
 void Waiter::wait_as_owner(const Condition& condition) {
     has_owner_ = true;
     WaitPhase phase(budget_, first_step());
-    bool is_marked = false;
+    Sleepiness sleepiness;
     for (;;) {
         const bool has_moved = progress_.progress();
         wake_sleepers();
         if (ask(condition)) break;
         if (has_moved) phase.something_happened();
         let_others_in();
-        if (!has_moved) take_step(phase, condition, is_marked);
+        if (!has_moved) take_step(phase, condition, sleepiness);
     }
     has_owner_ = false;
 }

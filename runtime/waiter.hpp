@@ -34,6 +34,10 @@ class Progress {
     /// Looks whether the job was aborted or peers have gone, and fails what can't complete any
     /// more.
     virtual void check_world() = 0;
+    /// Whether this rank is in operations in which others might do something else, and a look
+    /// whether they do.
+    [[nodiscard]] virtual bool has_calls_to_compare() const = 0;
+    virtual void compare_calls() = 0;
 
   protected:
     ~Progress() = default;
@@ -142,10 +146,19 @@ class Waiter {
     void sleep_as_other(const Condition& condition);
     void let_others_in();
     [[nodiscard]] bool ask(const Condition& condition);
-    void take_step(WaitPhase& phase, const Condition& condition, bool& is_marked);
+    /// What a wait has done about itself once it began to sleep.
+    struct Sleepiness {
+        bool is_marked = false;
+        std::uint64_t compares_at_ns = 0;  ///< 0: not yet known.
+        std::uint64_t compares_after_ns = first_comparison_after_ns;
+    };
+    static constexpr std::uint64_t first_comparison_after_ns = 250'000'000;
+
+    void take_step(WaitPhase& phase, const Condition& condition, Sleepiness& sleepiness);
+    [[nodiscard]] std::int64_t compare_calls_in_time(Sleepiness& sleepiness);
     void yield(WaitPhase& phase);
-    void sleep(WaitPhase& phase, const Condition& condition);
-    void sleep_on_descriptors();
+    void sleep(WaitPhase& phase, const Condition& condition, std::int64_t timeout_ns);
+    void sleep_on_descriptors(std::int64_t timeout_ns);
     void tell_others();
     void wake_sleepers();
     void hand_over();

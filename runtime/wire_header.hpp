@@ -6,7 +6,7 @@
 ///   first   context id (eager, rts) | the receiver's request (fragment) | the sender's request
 ///   (cts, fin)
 ///           | bytes given back (credit)
-///   second  tag (32) | kind (4) | payload size of an eager message (28)
+///   second  tag (32) | kind (4) | check of what a collective's ranks must say alike (28)
 #pragma once
 
 #include "runtime/base/bytes.hpp"
@@ -45,15 +45,13 @@ struct CtsBody {
 };
 static_assert(sizeof(CtsBody) == 24);
 
-inline constexpr std::uint32_t eager_size_limit_bytes = (1u << 28) - 1;
-
 [[nodiscard]] inline MessageHeader matched_header(
-    WireKind kind, ContextId context, Tag tag, std::uint64_t eager_bytes
+    WireKind kind, ContextId context, Tag tag, std::uint32_t check
 ) {
     return {
         static_cast<std::uint64_t>(context),
         static_cast<std::uint64_t>(static_cast<std::uint32_t>(tag)) << 32 |
-            static_cast<std::uint64_t>(kind) << 28 | eager_bytes,
+            static_cast<std::uint64_t>(kind) << 28 | check,
     };
 }
 
@@ -63,6 +61,10 @@ inline constexpr std::uint32_t eager_size_limit_bytes = (1u << 28) - 1;
 
 [[nodiscard]] inline WireKind kind_of(MessageHeader header) {
     return static_cast<WireKind>((header.second >> 28) & 15u);
+}
+
+[[nodiscard]] inline std::uint32_t check_of(MessageHeader header) {
+    return static_cast<std::uint32_t>(header.second) & ((1u << 28) - 1);
 }
 
 [[nodiscard]] inline Tag tag_of(MessageHeader header) {

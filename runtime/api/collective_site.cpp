@@ -145,24 +145,20 @@ Status use_list(
     return {};
 }
 
-dlrt_err conclude(
-    const Site& site, const Entry& entry, const Prepared& prepared, Call call, std::int64_t count
-) {
-    constexpr std::int32_t no_root = -1;
+dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared, Call call) {
     const Communicator& comm = prepared.comm();
-    const bool has_root = prepared.call.collective == coll::Collective::bcast ||
-                          prepared.call.collective == coll::Collective::reduce ||
-                          prepared.call.collective == coll::Collective::gather ||
-                          prepared.call.collective == coll::Collective::scatter;
-    FlightRecorder::Operation record{
+    const bool is_persistent = entry.form == Form::persistent;
+    const OperationNumber number = comm.next_operation_number(
+        is_persistent ? Persistence::persistent : Persistence::once
+    );
+    const Agreement agreement = agreement_of(prepared.call, entry.form);
+    const FlightRecorder::Operation record{
         .call = call,
+        .place = {agreement.root, number.short_form()},
         .context = static_cast<std::uint64_t>(comm.user_context()),
         .size_bytes = prepared.size_bytes,
+        .arguments_hash = agreement.packed(),
     };
-    if (prepared.layout.reference != nullptr) {
-        const std::int32_t root = has_root ? prepared.call.root : no_root;
-        record.arguments_hash = hash_arguments(count, prepared.layout.layout(), root);
-    }
     const FlightMark mark(site, record);
     if (entry.form == Form::blocking) {
         const Status outcome = run_collective(prepared.comm(), prepared.call);

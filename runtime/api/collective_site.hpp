@@ -76,8 +76,6 @@ Status use_list(
 );
 
 /// Runs the call or starts it or makes it, and says it in the flight ring.
-dlrt_err conclude(
-    const Site& site, const Entry& entry, const Prepared& prepared, Call call, std::int64_t count
-);
+dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared, Call call);
 
 }  // namespace dlrt::api

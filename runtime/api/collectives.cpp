@@ -26,7 +26,7 @@ dlrt_err do_barrier(const Entry& entry, dlrt_comm comm) {
     const Site site(entry.function);
     Prepared prepared;
     const Status bad = open_collective(site, entry, comm, prepared);
-    return bad.ok() ? conclude(site, entry, prepared, Call::barrier, 0) : to_c(bad);
+    return bad.ok() ? conclude(site, entry, prepared, Call::barrier) : to_c(bad);
 }
 
 dlrt_err do_bcast(
@@ -44,7 +44,7 @@ dlrt_err do_bcast(
     prepared.call.output = {
         const_cast<void*>(buffer.address), static_cast<std::uint64_t>(buffer.count),
         prepared.layout.reference};
-    return conclude(site, entry, prepared, Call::bcast, buffer.count);
+    return conclude(site, entry, prepared, Call::bcast);
 }
 
 /// A reduction as its caller describes it.
@@ -98,7 +98,7 @@ dlrt_err do_reduction(
     prepared.call.is_in_place = is_in_place;
     prepared.call.input = input_of(buffers, prepared);
     if (has_output) prepared.call.output = output_of(buffers, prepared);
-    return conclude(site, entry, prepared, reduction.call, buffers.count);
+    return conclude(site, entry, prepared, reduction.call);
 }
 
 /// One that moves equal shares.
@@ -136,7 +136,7 @@ dlrt_err do_collection(
     prepared.call.is_in_place = is_in_place;
     prepared.call.input = input_of(buffers, prepared);
     if (is_receiver) prepared.call.output = output_of(buffers, prepared);
-    return conclude(site, entry, prepared, movement.call, buffers.count);
+    return conclude(site, entry, prepared, movement.call);
 }
 
 dlrt_err do_scatter(const Entry& entry, const Buffers& buffers, std::int32_t root, dlrt_comm comm) {
@@ -162,7 +162,7 @@ dlrt_err do_scatter(const Entry& entry, const Buffers& buffers, std::int32_t roo
     if (is_root) prepared.call.input = input_of(buffers, prepared);
     prepared.call.is_in_place = is_in_place;
     if (!is_in_place) prepared.call.output = output_of(buffers, prepared);
-    return conclude(site, entry, prepared, Call::scatter, buffers.count);
+    return conclude(site, entry, prepared, Call::scatter);
 }
 
 dlrt_err do_alltoall(const Entry& entry, const Buffers& buffers, dlrt_comm comm) {
@@ -185,7 +185,7 @@ dlrt_err do_alltoall(const Entry& entry, const Buffers& buffers, dlrt_comm comm)
     prepared.call.is_in_place = is_in_place;
     prepared.call.input = input_of(buffers, prepared);
     prepared.call.output = output_of(buffers, prepared);
-    return conclude(site, entry, prepared, Call::alltoall, buffers.count);
+    return conclude(site, entry, prepared, Call::alltoall);
 }
 
 }  // namespace

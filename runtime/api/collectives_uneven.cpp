@@ -65,7 +65,7 @@ dlrt_err do_collection(
         prepared.call.output.address = const_cast<void*>(output.base);
         prepared.call.output_list = &lists.output;
     }
-    return conclude(site, entry, prepared, collection.call, is_in_place ? 0 : input.count);
+    return conclude(site, entry, prepared, collection.call);
 }
 
 dlrt_err do_scatterv(
@@ -96,7 +96,7 @@ dlrt_err do_scatterv(
             const_cast<void*>(output.address), static_cast<std::uint64_t>(output.count),
             prepared.layout.reference};
     }
-    return conclude(site, entry, prepared, Call::scatterv, is_in_place ? 0 : output.count);
+    return conclude(site, entry, prepared, Call::scatterv);
 }
 
 dlrt_err do_exchange(
@@ -127,7 +127,7 @@ dlrt_err do_exchange(
     }
     prepared.call.output.address = const_cast<void*>(output.base);
     prepared.call.output_list = &lists.output;
-    return conclude(site, entry, prepared, call, 0);
+    return conclude(site, entry, prepared, call);
 }
 
 dlrt_err do_reduce_scatterv(
@@ -163,7 +163,7 @@ dlrt_err do_reduce_scatterv(
     prepared.call.input_list = &lists.input;
     if (!is_in_place) prepared.call.input = {input.base, 0, prepared.layout.reference};
     prepared.call.output = {output, 0, prepared.layout.reference};
-    return conclude(site, entry, prepared, Call::reduce_scatterv, input.counts[rank]);
+    return conclude(site, entry, prepared, Call::reduce_scatterv);
 }
 
 }  // namespace

@@ -141,6 +141,8 @@ std::string state_text(const FlightEntry& entry, std::uint64_t now_ns) {
         }
         case FlightState::finished:
             return "done";
+        case FlightState::failed:
+            return "failed, since the ranks disagree";
     }
     return "in an unknown state";
 }

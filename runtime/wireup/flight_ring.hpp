@@ -73,7 +73,14 @@ enum class Call : std::uint8_t {
 /// Name as a user writes it, such as "recv".
 [[nodiscard]] std::string_view call_name(Call call);
 
-enum class FlightState : std::uint8_t { entered = 1, waiting = 2, finished = 3 };
+/// Whether all ranks of a communicator make the call together, and its place has the operation's
+/// number for a tag.
+[[nodiscard]] constexpr bool is_of_collective(Call call) {
+    return call >= Call::barrier && call <= Call::neighbor_alltoall;
+}
+
+/// failed: the ranks of a collective made different calls; its communicator is of no more use.
+enum class FlightState : std::uint8_t { entered = 1, waiting = 2, finished = 3, failed = 4 };
 
 /// Which other ranks an operation is about: one number, so that one store writes it.
 struct FlightPlace {

@@ -63,7 +63,9 @@ Agreement agreement_of(const CollectiveCall& call, CollectiveForm form) {
     agreement.form = form;
     agreement.is_uneven = call.is_uneven();
     if (has_root(call.collective)) agreement.root = call.root;
-    const bool has_input = call.input.layout != nullptr && !call.is_in_place;
+    // In place one of them is not there: the output of scatter, else the input.
+    const bool is_output_absent = call.output.layout == nullptr;
+    const bool has_input = call.input.layout != nullptr && (!call.is_in_place || is_output_absent);
     const LayoutRef* const layout = has_input ? call.input.layout : call.output.layout;
     if (call.reducer != nullptr) {
         agreement.reduction = call.reducer->is_user()

@@ -80,6 +80,11 @@ TEST_CASE("agreement: what MPI leaves to each rank makes the same check", "[runt
     in_place.is_in_place = true;
     in_place.input = {};
     CHECK(check_of(in_place) == check);
+    CollectiveCall share = vector_call(coll::Collective::scatter, 30, ints(), 0);
+    const std::uint32_t dealt = check_of(share);
+    share.is_in_place = true;
+    share.output = {};
+    CHECK(check_of(share) == dealt);
     // A root means nothing here.
     CollectiveCall rooted = call;
     rooted.root = 5;

@@ -43,8 +43,6 @@ struct Route {
     ContextId context{};
     WorldRank peer = any_source;  ///< any_source only for receives and probes.
     Tag tag = any_tag;  ///< any_tag only for receives and probes; never matches nothing else.
-    /// In collective contexts: what both sides must have alike, 28 bits.
-    std::uint32_t check = 0;
 };
 
 /// A user's buffer: `count` elements of `layout` at `address`. The engine keeps a reference on the

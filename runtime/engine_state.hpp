@@ -34,6 +34,10 @@ class EngineState final : public Progress {
     [[nodiscard]] Request& make_send(SendMode mode, Route to, const ConstBuffer& buffer);
     /// Makes a request and starts it; what takes the short path is complete at once.
     [[nodiscard]] Request& post_send(SendMode mode, Route to, const ConstBuffer& buffer);
+    /// The message of a collective.
+    [[nodiscard]] Request& post_checked_send(
+        Route to, const ConstBuffer& buffer, std::uint32_t check
+    );
     void start_send(Request& request);
     /// Posts what transports were too busy for. Returns whether anything went.
     bool advance_backlog();
@@ -47,6 +51,10 @@ class EngineState final : public Progress {
     [[nodiscard]] Request& make_receive(Route from, const Buffer& buffer);
     /// The same, and started.
     [[nodiscard]] Request& post_receive(Route from, const Buffer& buffer);
+    /// The message of a collective.
+    [[nodiscard]] Request& post_checked_receive(
+        Route from, const Buffer& buffer, std::uint32_t check
+    );
     void start_receive(Request& request);
     /// Receives into the request what a probe has taken out, and frees it.
     void receive_matched(Request& request, MatchedMessage& message);
@@ -132,7 +140,8 @@ class EngineState final : public Progress {
                choose_protocol(protocol_rules_, size_bytes, Protocol::eager, true) ==
                    Protocol::eager;
     }
-    bool send_eager(SendMode mode, Route to, const ConstBuffer& buffer);
+    bool send_eager(SendMode mode, Route to, const ConstBuffer& buffer, std::uint32_t check);
+    [[nodiscard]] Request& sent_at_once(Route to);
     Posted try_post(Peer& peer, Request& request);
     Posted post_announcement(Peer& peer, Request& request);
     [[nodiscard]] Bytes data_of(const Request& request, std::uint64_t begin, std::uint64_t size);
@@ -154,7 +163,10 @@ class EngineState final : public Progress {
     void on_fragment(const Arrival& arrival);
     /// Whether the message belongs to another operation than the one that receives it.
     [[nodiscard]] static bool disagrees(const Request& request, std::uint32_t check) {
-        return is_collective(request.key.context) && request.check != check;
+        // Users' messages have none.
+        if (check == 0 && !request.has_check) [[likely]]
+            return false;
+        return request.own_check() != check;
     }
     void end_in_mismatch(Request& request, const MatchKey& found);
     void refuse_announced(Request& request, const MatchKey& found, const RtsBody& body);

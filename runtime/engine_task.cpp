@@ -29,12 +29,12 @@ struct Round {
 
 }  // namespace
 
-Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer) {
-    return state_.post_send(SendMode::standard, to, buffer);
+Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check) {
+    return state_.post_checked_send(to, buffer, check);
 }
 
-Request& EngineInside::irecv(const Route& from, const Buffer& buffer) {
-    return state_.post_receive(from, buffer);
+Request& EngineInside::irecv(const Route& from, const Buffer& buffer, std::uint32_t check) {
+    return state_.post_checked_receive(from, buffer, check);
 }
 
 void EngineInside::release(Request& request) {

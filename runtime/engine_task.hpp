@@ -20,8 +20,10 @@ class EngineInside {
   public:
     explicit EngineInside(EngineState& state) : state_(state) {}
 
-    [[nodiscard]] Request& isend(const Route& to, const ConstBuffer& buffer);
-    [[nodiscard]] Request& irecv(const Route& from, const Buffer& buffer);
+    /// `check`: what both sides must have alike, else the receive ends with Errc::mismatch; 28
+    /// bits.
+    [[nodiscard]] Request& isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check);
+    [[nodiscard]] Request& irecv(const Route& from, const Buffer& buffer, std::uint32_t check);
     /// One still active completes by itself first.
     void release(Request& request);
     /// Ends a receive that nothing has arrived for; one that is filling goes on.

@@ -31,7 +31,6 @@ inline Request& EngineState::new_receive(Route from, const Buffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {from.context, from.peer, from.tag};
-    if (is_collective(from.context)) request.check = from.check;
     request.kind = RequestKind::receive;
     request.address = static_cast<std::byte*>(buffer.address);
     request.capacity_bytes = layout.size_bytes() * buffer.count;
@@ -59,6 +58,15 @@ inline void EngineState::begin_receive(Request& request) {
 
 Request& EngineState::post_receive(Route from, const Buffer& buffer) {
     Request& request = new_receive(from, buffer);
+    ++starts_;
+    request.is_started = true;
+    begin_receive(request);
+    return request;
+}
+
+Request& EngineState::post_checked_receive(Route from, const Buffer& buffer, std::uint32_t check) {
+    Request& request = new_receive(from, buffer);
+    request.set_check(check);
     ++starts_;
     request.is_started = true;
     begin_receive(request);

@@ -21,10 +21,6 @@ const std::byte* first_byte(const Layout& layout, const void* address) {
     return layout.is_contiguous() ? base + layout.true_lower_bound_bytes() : base;
 }
 
-std::uint32_t check_of(const Request& request) {
-    return is_collective(request.key.context) ? request.check : 0;
-}
-
 }  // namespace
 
 void EngineState::note_posted(Peer& peer) {
@@ -33,7 +29,9 @@ void EngineState::note_posted(Peer& peer) {
     if (peer.slot->is_self_only) waiter.note_event();
 }
 
-inline bool EngineState::send_eager(SendMode mode, Route to, const ConstBuffer& buffer) {
+inline bool EngineState::send_eager(
+    SendMode mode, Route to, const ConstBuffer& buffer, std::uint32_t check
+) {
     Peer& peer = peer_of(to.peer);
     const Layout& layout = **buffer.layout;
     const std::uint64_t size_bytes = layout.size_bytes() * buffer.count;
@@ -42,7 +40,7 @@ inline bool EngineState::send_eager(SendMode mode, Route to, const ConstBuffer& 
         cost > peer.credit_bytes || peer.is_backlogged || !layout.is_contiguous()) {
         return false;
     }
-    const MessageHeader header = matched_header(WireKind::eager, to.context, to.tag, to.check);
+    const MessageHeader header = matched_header(WireKind::eager, to.context, to.tag, check);
     const Bytes payload{first_byte(layout, buffer.address), size_bytes};
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return false;
     ++starts_;
@@ -52,14 +50,13 @@ inline bool EngineState::send_eager(SendMode mode, Route to, const ConstBuffer& 
 }
 
 bool EngineState::try_send_eager(SendMode mode, Route to, const ConstBuffer& buffer) {
-    return send_eager(mode, to, buffer);
+    return send_eager(mode, to, buffer, 0);
 }
 
 Request& EngineState::make_send(SendMode mode, Route to, const ConstBuffer& buffer) {
     const Layout& layout = **buffer.layout;
     Request& request = requests.acquire();
     request.key = {to.context, to.peer, to.tag};
-    if (is_collective(to.context)) request.check = to.check;
     request.kind = mode == SendMode::standard ? RequestKind::send : RequestKind::synchronous_send;
     request.address = const_cast<std::byte*>(first_byte(layout, buffer.address));
     request.capacity_bytes = layout.size_bytes() * buffer.count;
@@ -70,16 +67,28 @@ Request& EngineState::make_send(SendMode mode, Route to, const ConstBuffer& buff
     return request;
 }
 
-Request& EngineState::post_send(SendMode mode, Route to, const ConstBuffer& buffer) {
-    if (!send_eager(mode, to, buffer)) [[unlikely]] {
-        Request& request = make_send(mode, to, buffer);
-        start(request);
-        return request;
-    }
+inline Request& EngineState::sent_at_once(Route to) {
     Request& request = requests.acquire();
     request.key.source = to.peer;
     request.kind = RequestKind::send;
     request.is_started = true;
+    return request;
+}
+
+Request& EngineState::post_send(SendMode mode, Route to, const ConstBuffer& buffer) {
+    if (!send_eager(mode, to, buffer, 0)) [[unlikely]] {
+        Request& request = make_send(mode, to, buffer);
+        start(request);
+        return request;
+    }
+    return sent_at_once(to);
+}
+
+Request& EngineState::post_checked_send(Route to, const ConstBuffer& buffer, std::uint32_t check) {
+    if (send_eager(SendMode::standard, to, buffer, check)) return sent_at_once(to);
+    Request& request = make_send(SendMode::standard, to, buffer);
+    request.set_check(check);
+    start(request);
     return request;
 }
 
@@ -104,7 +113,7 @@ EngineState::Posted EngineState::try_post(Peer& peer, Request& request) {
     }
     const MatchKey& key = request.key;
     const MessageHeader header = matched_header(
-        WireKind::eager, key.context, key.tag, check_of(request)
+        WireKind::eager, key.context, key.tag, request.own_check()
     );
     const Bytes payload = data_of(request, 0, size_bytes);
     if (peer.endpoint->post_eager(peer.index, header, payload) != Post::done) return Posted::busy;
@@ -120,7 +129,7 @@ EngineState::Posted EngineState::post_announcement(Peer& peer, Request& request)
         body.memory = peer.endpoint->describe({request.address, request.capacity_bytes});
     }
     const MessageHeader header = matched_header(
-        WireKind::rts, request.key.context, request.key.tag, check_of(request)
+        WireKind::rts, request.key.context, request.key.tag, request.own_check()
     );
     if (peer.endpoint->post_eager(peer.index, header, bytes_of(body)) != Post::done) {
         return Posted::busy;

@@ -12,10 +12,6 @@
 namespace dlrt {
 
 enum class ContextId : std::uint64_t {};
-/// See Communicator: the messages of collectives have odd ones.
-[[nodiscard]] constexpr bool is_collective(ContextId context) {
-    return (static_cast<std::uint64_t>(context) & 1) != 0;
-}
 using WorldRank = std::int32_t;
 using Tag = std::int32_t;
 inline constexpr WorldRank any_source = -2;

@@ -50,6 +50,7 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
     Persistence persistence : 1 = Persistence::once;
     bool has_handle : 1 = false;
     bool has_translation : 1 = false;
+    bool has_check : 1 = false;
 
     std::byte* address = nullptr;  ///< Where the data begins; with gaps: of element 0. A send only
                                    ///< reads.
@@ -63,9 +64,15 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
 
     /// What a surface translates found_source by; has_translation says whether it is there.
     std::shared_ptr<const void> translation;
-    /// Route::check of a message in a collective context; else undefined.
+    /// What both sides of a collective's message must have alike; has_check says whether it is set.
     std::uint32_t check = 0;
 
+    void set_check(std::uint32_t value) {
+        check = value;
+        has_check = true;
+    }
+    /// 0 where there is none.
+    [[nodiscard]] std::uint32_t own_check() const { return has_check ? check : 0; }
     [[nodiscard]] const LayoutRef* gapped() const { return std::get_if<LayoutRef>(&extra); }
     /// REQUIRES: kind == RequestKind::task.
     [[nodiscard]] EngineTask& task() const { return **std::get_if<EngineTask*>(&extra); }
@@ -131,6 +138,7 @@ class RequestPool {
         request.persistence = Persistence::once;
         request.has_handle = false;
         request.has_translation = false;
+        request.has_check = false;
         request.next = free_;
         free_ = &request;
     }

@@ -80,9 +80,13 @@ void ScheduleRunner::start_step(EngineInside& inside, std::uint32_t index) {
     const coll::Step& step = binding_.schedule->steps[index];
     switch (step.kind) {
         case coll::StepKind::send:
-            return add_request(inside, inside.isend(route(step), source_buffer(step)), index);
+            return add_request(
+                inside, inside.isend(route(step), source_buffer(step), channel_.check), index
+            );
         case coll::StepKind::recv:
-            return add_request(inside, inside.irecv(route(step), target_buffer(step)), index);
+            return add_request(
+                inside, inside.irecv(route(step), target_buffer(step), channel_.check), index
+            );
         case coll::StepKind::reduce: {
             const std::uint64_t bytes = size_bytes(step);
             if (bytes > 0) {
@@ -265,9 +269,7 @@ void ScheduleRunner::give_up(EngineInside& inside) {
 }
 
 Route ScheduleRunner::route(const coll::Step& step) const {
-    return {
-        channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.number, step),
-        channel_.check};
+    return {channel_.context, channel_.group->world_rank(step.peer), tag_of(channel_.number, step)};
 }
 
 std::uint64_t ScheduleRunner::size_bytes(const coll::Step& step) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective.hpp"
 
+#include "runtime/base/error_text.hpp"
+
 namespace dlrt {
 namespace {
 
@@ -20,6 +22,17 @@ Result<CollectiveOperation*> open(
 }
 
 }  // namespace
+
+Status take_turn(Communicator& comm, Call call) {
+    const Call other = comm.collective_state().enter(call);
+    if (other == Call::none) return {};
+    return fail(
+        Errc::thread,
+        "another thread is in {} of the same communicator ({} ranks, context {}): one thread at a "
+        "time calls its collectives",
+        call_name(other), comm.size(), static_cast<std::uint64_t>(comm.user_context())
+    );
+}
 
 Status run_collective(Communicator& comm, const CollectiveCall& call) {
     CollectiveOperation& operation = comm.collective_state().blocking();

@@ -12,6 +12,10 @@
 
 namespace dlrt {
 
+/// Where several threads may call: collectives of one communicator are called one at a time. Ok:
+/// the turn is the caller's until collective_state().leave(). Errors: Errc::thread.
+DLRT_CORE Status take_turn(Communicator& comm, Call call);
+
 /// From the beginning to the end.
 DLRT_CORE Status run_collective(Communicator& comm, const CollectiveCall& call);
 

@@ -78,8 +78,11 @@ coll::ChunkSizes chunk_sizes(
     if (schedule.chunk_rule == coll::ChunkRule::block) return coll::ChunkSizes::block(bytes);
     const bool is_long = bytes >= schedule.chunk_count * aligned_chunk_bytes_min;
     const std::uint64_t unit = reducer != nullptr ? reducer->unit_bytes() : 1;
+    if (!is_long || unit >= chunk_unit_bytes) {
+        return coll::ChunkSizes::split(bytes, unit, schedule.chunk_count);
+    }
     const std::uint64_t aligned = std::lcm(unit, chunk_unit_bytes);
-    const bool aligns = is_long && unit < chunk_unit_bytes && aligned <= aligned_chunk_bytes_min;
+    const bool aligns = aligned <= aligned_chunk_bytes_min;
     return coll::ChunkSizes::split(bytes, aligns ? aligned : unit, schedule.chunk_count);
 }
 

@@ -34,6 +34,18 @@ class CollectiveState {
     bool give_back(CollectiveOperation& operation);
     [[nodiscard]] bool is_quiet();  ///< None is out.
 
+    /// For callers that may be several threads: collectives of one communicator are called one at a
+    /// time. Call::none, and the turn is the caller's until leave(); else what another thread is
+    /// in.
+    [[nodiscard]] Call enter(Call call) {
+        Call other = Call::none;
+        inside_.compare_exchange_strong(
+            other, call, std::memory_order_acquire, std::memory_order_relaxed
+        );
+        return other;
+    }
+    void leave() { inside_.store(Call::none, std::memory_order_release); }
+
   private:
     struct Told {
         const coll::Algorithm* algorithm = nullptr;
@@ -49,6 +61,7 @@ class CollectiveState {
     std::size_t next_victim_ = 0;
     std::vector<Told> told_;
     CollectiveOperation blocking_;
+    std::atomic<Call> inside_{Call::none};
     std::mutex mutex_;  ///< Of what follows.
     std::vector<std::unique_ptr<CollectiveOperation>> operations_;
     std::vector<CollectiveOperation*> idle_;

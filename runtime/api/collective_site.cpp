@@ -145,8 +145,38 @@ Status use_list(
     return {};
 }
 
+namespace {
+
+/// The turn of one thread among several in the collectives of a communicator.
+class Turn {
+  public:
+    Turn(const Site& site, Communicator& comm, Call call) {
+        if (!site.surface().is_shared) return;
+        const Status taken = take_turn(comm, call);
+        if (taken.ok()) {
+            state_ = &comm.collective_state();
+        } else {
+            refusal_ = site.pass(taken);
+        }
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+        if (state_ != nullptr) state_->leave();
+    }
+    [[nodiscard]] Status refusal() const { return refusal_; }
+
+  private:
+    CollectiveState* state_ = nullptr;
+    Status refusal_;
+};
+
+}  // namespace
+
 dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared, Call call) {
     const Communicator& comm = prepared.comm();
+    const Turn turn(site, prepared.comm(), call);
+    if (!turn.refusal().ok()) return to_c(turn.refusal());
     const bool is_persistent = entry.form == Form::persistent;
     const OperationNumber number = comm.next_operation_number(
         is_persistent ? Persistence::persistent : Persistence::once

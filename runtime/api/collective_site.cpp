@@ -2,6 +2,7 @@
 #include "runtime/api/collective_site.hpp"
 
 #include "collectives/contract.hpp"
+#include "runtime/api/call_group.hpp"
 #include "runtime/api/request_list.hpp"
 
 namespace dlrt::api {
@@ -177,11 +178,15 @@ dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared
     const Communicator& comm = prepared.comm();
     const Turn turn(site, prepared.comm(), call);
     if (!turn.refusal().ok()) return to_c(turn.refusal());
-    const bool is_persistent = entry.form == Form::persistent;
+    CallGroup* const group = entry.form == Form::blocking ? CallGroup::open(site.surface())
+                                                          : nullptr;
+    // What a group begins is a nonblocking operation, to the other ranks too.
+    const Form form = group != nullptr ? Form::nonblocking : entry.form;
+    const bool is_persistent = form == Form::persistent;
     const OperationNumber number = comm.next_operation_number(
         is_persistent ? Persistence::persistent : Persistence::once
     );
-    const Agreement agreement = agreement_of(prepared.call, entry.form);
+    const Agreement agreement = agreement_of(prepared.call, form);
     const FlightRecorder::Operation record{
         .call = call,
         .place = {agreement.root, number.short_form()},
@@ -190,16 +195,19 @@ dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared
         .arguments_hash = agreement.packed(),
     };
     const FlightMark mark(site, record);
-    if (entry.form == Form::blocking) {
+    if (form == Form::blocking) {
         const Status outcome = run_collective(prepared.comm(), prepared.call);
         return outcome.ok() ? DLRT_OK : to_c(site.pass(outcome));
     }
     const CommunicatorRef shared = share(site, prepared.handle);
-    const Result<Request*> made = entry.form == Form::nonblocking
-                                      ? start_collective(shared, prepared.call)
-                                      : init_collective(shared, prepared.call);
+    const Result<Request*> made = is_persistent ? init_collective(shared, prepared.call)
+                                                : start_collective(shared, prepared.call);
     if (!made) return to_c(site.pass(made.error()));
-    give_request(**made, entry.request);
+    if (group != nullptr) {
+        group->add(site, *made, nullptr);
+    } else {
+        give_request(**made, entry.request);
+    }
     return DLRT_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Communicators: questions about them, their creation and their end.
 #include "runtime/api/arguments.hpp"
+#include "runtime/api/call_group.hpp"
 #include "runtime/communicator_create.hpp"
 
 namespace dlrt::api {
@@ -81,6 +82,7 @@ dlrt_err dlrt_comm_compare(dlrt_comm a, dlrt_comm b, dlrt_comparison* result) {
 dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm* result) {
     const Site site("dlrt_comm_dup");
     if (!site.is_ready()) return site.error();
+    if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
@@ -91,6 +93,7 @@ dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm* result) {
 dlrt_err dlrt_comm_split(dlrt_comm comm, int32_t color, int32_t key, dlrt_comm* result) {
     const Site site("dlrt_comm_split");
     if (!site.is_ready()) return site.error();
+    if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
@@ -109,6 +112,7 @@ dlrt_err dlrt_comm_split(dlrt_comm comm, int32_t color, int32_t key, dlrt_comm* 
 dlrt_err dlrt_comm_split_host(dlrt_comm comm, int take_part, int32_t key, dlrt_comm* result) {
     const Site site("dlrt_comm_split_host");
     if (!site.is_ready()) return site.error();
+    if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
@@ -124,6 +128,7 @@ dlrt_err dlrt_comm_split_host(dlrt_comm comm, int take_part, int32_t key, dlrt_c
 dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm* result) {
     const Site site("dlrt_comm_create");
     if (!site.is_ready()) return site.error();
+    if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     GroupRef members;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
@@ -136,6 +141,7 @@ dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm* result) {
 dlrt_err dlrt_comm_create_from_group(dlrt_group group, const char* text, dlrt_comm* result) {
     const Site site("dlrt_comm_create_from_group");
     if (!site.is_ready()) return site.error();
+    if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     GroupRef members;
     if (const Status bad = site.require(text, "text"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);

@@ -124,6 +124,11 @@ dlrt_err dlrt_init_store(
 dlrt_err dlrt_finalize(void) {
     const Site site("dlrt_finalize");
     if (!site.is_ready()) return site.error();
+    if (site.surface().open_call_groups() != 0) {
+        return to_c(site.fail(
+            Errc::unsupported, "a group of calls is open; dlrt_group_end must close it first"
+        ));
+    }
     const std::vector<std::string> leftovers = describe_leftovers(site.surface());
     const Status outcome = Core::finalize();
     if (Core::get() == nullptr) {

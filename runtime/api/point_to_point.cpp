@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Point to point: blocking, nonblocking and persistent forms of send and receive.
 #include "runtime/api/arguments.hpp"
+#include "runtime/api/call_group.hpp"
 #include "runtime/api/outcome.hpp"
 #include "runtime/api/request_list.hpp"
 
@@ -116,6 +117,10 @@ template<const Function& function>
     if (!bad.ok()) return to_c(bad);
     if (target == DLRT_PROC_NULL) return DLRT_OK;
     const FlightMark mark(site, record_of(function.call, peer, buffer, side));
+    if (CallGroup* const group = CallGroup::open(site.surface()); group != nullptr) [[unlikely]] {
+        group->send(site, function.mode, side.route(tag), source_of(buffer, side));
+        return DLRT_OK;
+    }
     return do_send<function>(buffer, peer, side);
 }
 
@@ -161,9 +166,16 @@ inline dlrt_err do_recv(
     if (const Status bad = use_comm(site, comm, use); !bad.ok()) return to_c(bad);
     const Status bad = use_side(site, Direction::receive, *use.pointer, peer, buffer, side);
     if (!bad.ok()) return to_c(bad);
-    if (peer.rank != DLRT_PROC_NULL) return do_recv<FlightMark>(buffer, peer, side, status);
-    write_no_peer_status(status);
-    return DLRT_OK;
+    if (peer.rank == DLRT_PROC_NULL) {
+        write_no_peer_status(status);
+        return DLRT_OK;
+    }
+    if (CallGroup* const group = CallGroup::open(site.surface()); group != nullptr) [[unlikely]] {
+        const FlightMark mark(site, record_of(Call::recv, peer, buffer, side));
+        group->recv(site, side.route(peer.tag), target_of(buffer, side), {*side.comm, status});
+        return DLRT_OK;
+    }
+    return do_recv<FlightMark>(buffer, peer, side, status);
 }
 
 /// How a nonblocking or persistent form hands over to the engine.
@@ -292,21 +304,22 @@ Status run_exchange(
             ? record_of(Call::sendrecv, exchange.source, exchange.target_buffer, exchange.receiving)
             : record_of(Call::sendrecv, exchange.target, exchange.source_buffer, exchange.sending)
     );
+    const Route to = exchange.sending.route(exchange.target.tag);
+    const Route from = exchange.receiving.route(exchange.source.tag);
     MessageStatus found;
     Status outcome;
+    if (CallGroup* const group = CallGroup::open(site.surface()); group != nullptr) [[unlikely]] {
+        if (has_source) group->recv(site, from, incoming, {comm, status});
+        if (!has_source) write_no_peer_status(status);
+        if (has_target) group->send(site, SendMode::standard, to, outgoing);
+        return {};
+    }
     if (has_target && has_source) {
-        outcome = site.engine().sendrecv(
-            exchange.sending.route(exchange.target.tag), outgoing,
-            exchange.receiving.route(exchange.source.tag), incoming, found
-        );
+        outcome = site.engine().sendrecv(to, outgoing, from, incoming, found);
     } else if (has_target) {
-        outcome = site.engine().send(
-            SendMode::standard, exchange.sending.route(exchange.target.tag), outgoing
-        );
+        outcome = site.engine().send(SendMode::standard, to, outgoing);
     } else if (has_source) {
-        outcome = site.engine().recv(
-            exchange.receiving.route(exchange.source.tag), incoming, found
-        );
+        outcome = site.engine().recv(from, incoming, found);
     }
     if (has_source) {
         write_status(found, translation_pointer(comm), status);
@@ -401,7 +414,7 @@ dlrt_err dlrt_sendrecv_replace(
 
     // The copy that leaves is packed; as bytes it has the same packed stream.
     const std::uint64_t size_bytes = exchange.sending.size_bytes;
-    const std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[size_bytes]);
+    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[size_bytes]);
     if (!copy)
         return to_c(site.fail(Errc::no_memory, "no memory for a copy of {} bytes", size_bytes));
     pack(
@@ -410,7 +423,11 @@ dlrt_err dlrt_sendrecv_replace(
     );
     exchange.source_buffer = {copy.get(), static_cast<std::int64_t>(size_bytes), DLRT_BYTE};
     exchange.sending.layout = site.surface().elements[DLRT_BYTE.index];
-    return to_c(run_exchange(site, *use.pointer, exchange, status));
+    const Status outcome = run_exchange(site, *use.pointer, exchange, status);
+    if (CallGroup* const group = CallGroup::open(site.surface()); group != nullptr) {
+        group->keep(std::move(copy));
+    }
+    return to_c(outcome);
 }
 
 dlrt_err dlrt_isend(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Probes, plain and matched, and the receipt of matched messages.
 #include "runtime/api/arguments.hpp"
+#include "runtime/api/call_group.hpp"
 #include "runtime/api/outcome.hpp"
 #include "runtime/api/request_list.hpp"
 
@@ -181,7 +182,7 @@ dlrt_err dlrt_mrecv(
     Receipt receipt;
     const Status bad = open_receipt(site, {buffer, count, type}, message, receipt);
     if (!bad.ok()) return to_c(bad);
-    const std::optional<MessageEntry> entry = take_message(site, message);
+    std::optional<MessageEntry> entry = take_message(site, message);
     if (receipt.is_nobody) {
         write_no_peer_status(status);
         return DLRT_OK;
@@ -189,6 +190,12 @@ dlrt_err dlrt_mrecv(
     if (!entry) return to_c(site.fail(Errc::message, "the message is already received"));
     const FlightMark mark(site, {.call = Call::mrecv});
     const Buffer target{buffer, static_cast<std::uint64_t>(count), receipt.layout.reference};
+    if (CallGroup* const group = CallGroup::open(site.surface()); group != nullptr) [[unlikely]] {
+        Request* const made = site.engine().imrecv(entry->message, target);
+        set_translation(*made, std::move(entry->translation));
+        group->add(site, made, status);
+        return DLRT_OK;
+    }
     MessageStatus found;
     const Status outcome = site.engine().mrecv(entry->message, target, found);
     write_status(found, entry->translation.get(), status);

@@ -32,8 +32,19 @@ void Surface::attach(Core& core) {
     messages.set_sharing(sharing);
     ops.set_sharing(sharing);
     // Pairs with the load in is_attached_to().
-    core_alone_.store(is_shared ? nullptr : &core, std::memory_order_release);
+    choose_short_way(&core);
     core_.store(&core, std::memory_order_release);
+}
+
+void Surface::choose_short_way(Core* core) {
+    const bool is_careful = is_shared || open_call_groups() != 0;
+    core_alone_.store(is_careful ? nullptr : core, std::memory_order_release);
+}
+
+void Surface::count_call_groups(std::int32_t change) {
+    const std::scoped_lock guard(attach_mutex_);
+    open_call_groups_.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+    choose_short_way(core_.load(std::memory_order_relaxed));
 }
 
 void Surface::detach() {

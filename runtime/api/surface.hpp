@@ -50,6 +50,14 @@ class Surface {
         return core != nullptr && core == core_alone_.load(std::memory_order_acquire);
     }
 
+    /// Groups of calls that are open, in whatever thread. While there are any no call takes the
+    /// short way.
+    [[nodiscard]] std::uint32_t open_call_groups() const {
+        return open_call_groups_.load(std::memory_order_relaxed);
+    }
+    void call_group_opened() { count_call_groups(1); }
+    void call_group_closed() { count_call_groups(-1); }
+
     HandleTable<CommunicatorRef> communicators{3};
     HandleTable<GroupRef> groups{2};
     HandleTable<LayoutRef> types{element_type_count};
@@ -79,11 +87,16 @@ class Surface {
     std::array<const LayoutRef*, element_type_count> elements{};
 
   private:
+    void count_call_groups(std::int32_t change);
+    /// REQUIRES: attach_mutex_ is held.
+    void choose_short_way(Core* core);
+
     static Surface* const instance_;
     std::uint64_t recent_handle_ = 0;
     const Communicator* recent_ = nullptr;
     std::atomic<Core*> core_{nullptr};
-    std::atomic<Core*> core_alone_{nullptr};  ///< The same unless shared.
+    std::atomic<Core*> core_alone_{nullptr};  ///< The same unless shared or in a group.
+    std::atomic<std::uint32_t> open_call_groups_{0};
     std::mutex attach_mutex_;
 };
 

@@ -454,5 +454,6 @@ DLRT_PUBLIC dlrt_err dlrt_imrecv(
 #endif
 
 #include "dlrt_collective.h"
+#include "dlrt_group_call.h"
 
 #endif /* DLRT_H */

@@ -6,7 +6,7 @@
 
 #include "dlrt.hpp"
 
-#include "dlrt_reduction.hpp"
+#include "dlrt_collective.hpp"
 
 namespace dlrt {
 inline namespace cpp {
@@ -88,12 +88,12 @@ class Group {
 };
 
 /// A group of processes whose messages stay among themselves.
-class Communicator {
+class Communicator : public Collectives {
   public:
     /// Takes over the handle.
-    explicit Communicator(dlrt_comm comm) : comm_(comm) {}
+    explicit Communicator(dlrt_comm comm) : Collectives(comm) {}
     Communicator(Communicator&& other) noexcept
-        : comm_(std::exchange(other.comm_, DLRT_COMM_NULL)) {}
+        : Collectives(std::exchange(other.comm_, DLRT_COMM_NULL)) {}
     Communicator& operator=(Communicator&& other) noexcept {
         std::swap(comm_, other.comm_);
         return *this;
@@ -102,22 +102,11 @@ class Communicator {
         if (comm_.generation != 0) static_cast<void>(dlrt_comm_free(&comm_));
     }
 
-    [[nodiscard]] int rank() const {
-        std::int32_t rank = 0;
-        check(dlrt_comm_rank(comm_, &rank));
-        return rank;
-    }
-    [[nodiscard]] int size() const {
-        std::int32_t size = 0;
-        check(dlrt_comm_size(comm_, &size));
-        return size;
-    }
     [[nodiscard]] Group group() const {
         dlrt_group group = DLRT_GROUP_NULL;
         check(dlrt_comm_group(comm_, &group));
         return Group(group);
     }
-    [[nodiscard]] dlrt_comm handle() const { return comm_; }
 
     // Collective: every rank of this communicator calls.
     [[nodiscard]] Communicator duplicate() const {
@@ -150,16 +139,19 @@ class Communicator {
     void send_synchronously(ConstElements buffer, To to) const {
         check(dlrt_ssend(buffer.data, buffer.count, buffer.type, to.to, to.tag, comm_));
     }
+    /// Within a CallGroup the status is empty, here and of exchange().
     Status recv(Elements buffer, From from = {}) const {
         Status status;
         check(dlrt_recv(
-            buffer.address(), buffer.count, buffer.type, from.from, from.tag, comm_, status.out()
+            buffer.address(), buffer.count, buffer.type, from.from, from.tag, comm_,
+            CallGroup::is_inside() ? nullptr : status.out()
         ));
         return status;
     }
     /// One value.
     template<TransferableValue T>
     [[nodiscard]] T recv(From from = {}) const {
+        CallGroup::expect_outside();
         T value{};
         recv(value, from);
         return value;
@@ -168,7 +160,8 @@ class Communicator {
         Status status;
         check(dlrt_sendrecv(
             outgoing.data, outgoing.count, outgoing.type, to.to, to.tag, incoming.address(),
-            incoming.count, incoming.type, from.from, from.tag, comm_, status.out()
+            incoming.count, incoming.type, from.from, from.tag, comm_,
+            CallGroup::is_inside() ? nullptr : status.out()
         ));
         return status;
     }
@@ -224,77 +217,10 @@ class Communicator {
         return is_there != 0 ? std::optional(status) : std::nullopt;
     }
 
-    void barrier() const { check(dlrt_barrier(comm_)); }
-    void bcast(Elements buffer, int root) const {
-        check(dlrt_bcast(buffer.address(), buffer.count, buffer.type, root, comm_));
-    }
-    /// output counts at the root only.
-    void reduce(ConstElements input, Elements output, AnyOp op, int root) const {
-        const ConstElements own = op.elements(input);
-        check(dlrt_reduce(own.data, output.address(), own.count, own.type, op.handle(), root, comm_)
-        );
-    }
-    void allreduce(ConstElements input, Elements output, AnyOp op) const {
-        same_count(input.count, output.count);
-        const ConstElements own = op.elements(input);
-        check(dlrt_allreduce(own.data, output.address(), own.count, own.type, op.handle(), comm_));
-    }
-    /// In place.
-    void allreduce(Elements buffer, AnyOp op) const {
-        const Elements own = op.elements(buffer);
-        check(dlrt_allreduce(DLRT_IN_PLACE, own.address(), own.count, own.type, op.handle(), comm_)
-        );
-    }
-    /// The result of everybody's value.
-    template<TransferableValue T>
-    [[nodiscard]] T combine(T value, AnyOp op) const {
-        allreduce(value, op);
-        return value;
-    }
-    /// The result of everybody's value.
-    template<Reducible T>
-    [[nodiscard]] T sum(T value) const {
-        allreduce(value, Op::sum);
-        return value;
-    }
-    template<Reducible T>
-    [[nodiscard]] T max(T value) const {
-        allreduce(value, Op::max);
-        return value;
-    }
-    /// The root's output has size() times the input, by rank.
-    void gather(ConstElements input, Elements output, int root) const {
-        if (rank() == root) same_count(input.count * size(), output.count);
-        check(dlrt_gather(input.data, input.count, input.type, output.address(), root, comm_));
-    }
-    void scatter(ConstElements input, Elements output, int root) const {
-        if (rank() == root) same_count(input.count, output.count * size());
-        check(dlrt_scatter(input.data, output.address(), output.count, output.type, root, comm_));
-    }
-    void allgather(ConstElements input, Elements output) const {
-        same_count(input.count * size(), output.count);
-        check(dlrt_allgather(input.data, input.count, input.type, output.address(), comm_));
-    }
-    /// Everybody's value, by rank.
-    template<TransferableValue T>
-    [[nodiscard]] std::vector<T> allgather(const T& value) const {
-        std::vector<T> values(static_cast<std::size_t>(size()));
-        allgather(value, values);
-        return values;
-    }
-
   private:
     static std::optional<Communicator> wrap(dlrt_comm made) {
         return made.index != 0 ? std::optional<Communicator>(made) : std::nullopt;
     }
-    static void same_count(std::int64_t wanted, std::int64_t given) {
-        if (wanted == given) return;
-        throw std::invalid_argument(
-            "dlrt: the output holds " + std::to_string(given) + " elements, not " +
-            std::to_string(wanted)
-        );
-    }
-    dlrt_comm comm_;
 };
 
 /// Collective over the group only; text tells apart concurrent creations.

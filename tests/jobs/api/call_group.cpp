@@ -150,9 +150,15 @@ void errors(const World& world) {
     }
     expect_ok(dlrt_recv(shorts, 2, DLRT_INT32, world.previous, 0, DLRT_COMM_WORLD, &statuses[0]));
     expect_ok(dlrt_recv(whole, 4, DLRT_INT32, world.previous, 1, DLRT_COMM_WORLD, &statuses[1]));
+    // Fails as well, but later in the order of calls.
+    std::int32_t single = -1;
+    expect_ok(dlrt_sendrecv(
+        values, 4, DLRT_INT32, world.next, 2, &single, 1, DLRT_INT32, world.previous, 2,
+        DLRT_COMM_WORLD, nullptr
+    ));
     expect_error(dlrt_group_end(), DLRT_ERR_TRUNCATE);
     expect(error_has("dlrt_group_end: dlrt_recv: receive from"), "text of the end");
-    expect(error_has("(1 of 4 operations failed)"), "how many");
+    expect(error_has("(2 of 6 operations failed)"), "how many");
     expect_equal(statuses[0].error, DLRT_ERR_TRUNCATE);
     expect_equal(statuses[1].error, DLRT_OK);
     expect(shorts[1] == 2 && whole[3] == 4, "what was received all the same");

@@ -25,13 +25,25 @@ constexpr ReduceOp all_ops[] = {
     null,        sum,     product, minimum, maximum,          logical_and,      logical_or,
     logical_xor, bit_and, bit_or,  bit_xor, minimum_location, maximum_location, average};
 
-/// Whether two rows of T are bytewise equal, but for the padding inside a long double of 80 bits.
+/// Without gaps, as pairs travel.
+template<typename T>
+struct [[gnu::packed]] Pair {
+    T value;
+    std::int32_t index;
+};
+
+/// Whether two rows of T are bytewise equal, but for the padding inside long doubles of 80 bits.
 template<typename T>
 bool has_same_bytes(const std::byte* a, const std::byte* b, std::size_t count) {
-    const bool is_padded = std::is_same_v<T, long double> && std::numeric_limits<T>::digits == 64;
-    const std::size_t significant = is_padded ? 10 : sizeof(T);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (std::memcmp(a + i * sizeof(T), b + i * sizeof(T), significant) != 0) return false;
+    constexpr bool is_padded = std::numeric_limits<long double>::digits == 64;
+    constexpr bool is_pair = std::is_same_v<T, Pair<long double>>;
+    constexpr bool has_padding = is_padded && (is_pair || std::is_same_v<T, long double>);
+    constexpr std::size_t first_bytes = has_padding ? 10 : sizeof(T);
+    constexpr std::size_t last_bytes = has_padding && is_pair ? sizeof(std::int32_t) : 0;
+    for (std::size_t i = 1; i <= count; ++i, a += sizeof(T), b += sizeof(T)) {
+        const std::size_t last = sizeof(T) - last_bytes;
+        if (std::memcmp(a, b, first_bytes) != 0) return false;
+        if (std::memcmp(a + last, b + last, last_bytes) != 0) return false;
     }
     return true;
 }
@@ -215,13 +227,6 @@ void check_narrow_floats(ElementType type) {
     CHECK(wrong_narrow_results<T>(minimum, type, least) == 0);
     CHECK(wrong_narrow_results<T>(maximum, type, greatest) == 0);
 }
-
-/// Without gaps, as pairs travel.
-template<typename T>
-struct [[gnu::packed]] Pair {
-    T value;
-    std::int32_t index;
-};
 
 template<typename T>
 using Pairs = std::vector<Pair<T>>;

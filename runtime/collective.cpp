@@ -2,6 +2,7 @@
 #include "runtime/collective.hpp"
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/host_collective_call.hpp"
 
 namespace dlrt {
 namespace {
@@ -35,6 +36,9 @@ Status take_turn(Communicator& comm, Call call) {
 }
 
 Status run_collective(Communicator& comm, const CollectiveCall& call) {
+    if (comm.host_collective() != nullptr) {
+        if (const auto done = run_over_host_cells(comm, call)) return *done;
+    }
     CollectiveOperation& operation = comm.collective_state().blocking();
     const Status status = operation.open(comm, call, Form::blocking);
     return status.ok() ? comm.engine().run(operation) : status;

@@ -20,9 +20,14 @@
 
 namespace dlrt {
 
+class HostCollective;
+
 class DLRT_CORE Communicator {
   public:
     Communicator(Engine& engine, ContextId context, GroupRef group, std::int32_t rank);
+    ~Communicator();
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
 
     [[nodiscard]] Engine& engine() const { return *engine_; }
     [[nodiscard]] std::int32_t rank() const { return rank_; }
@@ -55,6 +60,11 @@ class DLRT_CORE Communicator {
         const auto& next = next_operation_numbers_[persistence == Persistence::once ? 0 : 1];
         return {next.load(std::memory_order_relaxed), persistence};
     }
+    /// Null where there is none: some ranks are on other hosts, or there were too many
+    /// communicators.
+    [[nodiscard]] HostCollective* host_collective() const { return host_collective_.get(); }
+    /// On all ranks or on none, before the first collective.
+    void open_host_collective(std::uint32_t area);
 
     /// What collective operations keep between them (collective*.cpp only).
     [[nodiscard]] CollectiveState& collective_state() { return collective_state_; }
@@ -73,6 +83,7 @@ class DLRT_CORE Communicator {
     std::atomic<std::uint64_t> next_operation_numbers_[2] = {0, 0};
     std::atomic<bool> is_retired_{false};
     CollectiveState collective_state_;
+    std::unique_ptr<HostCollective> host_collective_;
 };
 
 using CommunicatorRef = std::shared_ptr<Communicator>;

@@ -3,6 +3,7 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/host_collective.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,8 +23,9 @@ struct Invitation {
     std::uint64_t context = 0;
     std::uint64_t purpose = 0;  ///< The same at all members: a hash of what they believe to create.
     std::uint64_t error = 0;    ///< An Errc: it won't be, and nothing else here counts.
+    std::uint64_t area = 0;     ///< Number of its cells (see HostCollective), plus one; 0: none.
 };
-static_assert(sizeof(Invitation) == 24);
+static_assert(sizeof(Invitation) == 32);
 
 /// One that has come.
 struct Received {
@@ -163,6 +165,7 @@ Status hand_down(
             return outcome;
         }
         invitation.context = received->invitation.context;
+        invitation.area = received->invitation.area;
     }
     const auto members = invitation.purpose != 0 ? group.members() : std::span<const WorldRank>{};
     Status outcome;
@@ -179,12 +182,20 @@ Result<CommunicatorRef> form(
     const ContextSource& new_context
 ) {
     Invitation invitation{0, purpose};
-    if (rank == 0) invitation.context = static_cast<std::uint64_t>(new_context());
+    if (rank == 0) {
+        invitation.context = static_cast<std::uint64_t>(new_context());
+        const auto area = HostCollective::claim(channel.engine, *group);
+        if (area) invitation.area = *area + 1;
+    }
     if (const Status outcome = hand_down(channel, *group, rank, invitation); !outcome.ok())
         return outcome;
-    return std::make_shared<Communicator>(
+    auto made = std::make_shared<Communicator>(
         channel.engine, ContextId{invitation.context}, group, rank
     );
+    if (invitation.area != 0) {
+        made->open_host_collective(static_cast<std::uint32_t>(invitation.area - 1));
+    }
+    return made;
 }
 
 Channel channel_of(Communicator& parent) {
@@ -264,6 +275,7 @@ Result<CommunicatorRef> create_from_group(
 }
 
 std::uint64_t retire(Communicator& comm) {
+    if (comm.host_collective() != nullptr) comm.host_collective()->leave();
     comm.retire();
     // What an operation in flight will still want has come already, perhaps.
     if (comm.collective_state().is_quiet()) {

@@ -4,6 +4,8 @@
 
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/host_cells.hpp"
+#include "runtime/host_collective.hpp"
 #include "runtime/request_state.hpp"
 #include "runtime/tenancy.hpp"
 #include "runtime/wireup/message.hpp"
@@ -165,6 +167,11 @@ Status Core::State::open_endpoints(Engine::Options& options) {
     const std::uint32_t local_size = segment.header().local_size;
     Result<shm::CopyTable> table = find_copy_table(settings_, place().local_rank);
     if (!table) return table.error();
+    options.write_doorbell_descriptor = [source = source_.get()](std::uint32_t other) {
+        const std::uint64_t one = 1;
+        const int descriptor = source->doorbell_of(other);
+        [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
+    };
     options.endpoints.push_back(loopback::open_endpoint());
     if (local_size > 1) {
         shm::Options shm_options;
@@ -173,11 +180,7 @@ Status Core::State::open_endpoints(Engine::Options& options) {
         shm_options.local_size = local_size;
         shm_options.doorbells = &segment.doorbell(0);
         shm_options.ring_fence = ring_fence_;
-        shm_options.write_doorbell_descriptor = [source = source_.get()](std::uint32_t local_rank) {
-            const std::uint64_t one = 1;
-            const int descriptor = source->doorbell_of(local_rank);
-            [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
-        };
+        shm_options.write_doorbell_descriptor = options.write_doorbell_descriptor;
         shm_options.copy_table = std::move(*table);
         shm_options.allow_cross_memory = settings_.allow_cross_memory;
         auto endpoint = shm::open_endpoint(std::move(shm_options));
@@ -217,6 +220,10 @@ void Core::State::make_communicators() {
     world_ = std::make_shared<Communicator>(
         *engine_, context(world_number, 0), std::make_shared<Group>(std::move(members)), rank
     );
+    const bool is_one_host = membership_->segment.header().local_size == job_map().size();
+    if (is_one_host && job_map().size() > 1) {
+        world_->open_host_collective(generation_ % CellAreas::world_count);
+    }
     self_ = std::make_shared<Communicator>(
         *engine_, context(self_number, membership_->rank),
         std::make_shared<Group>(std::vector<WorldRank>{rank}), 0
@@ -241,6 +248,8 @@ Status Core::State::meet_all() {
 }
 
 void Core::State::report_unreceived() {
+    // What was sent before the barrier is there, but not necessarily looked at.
+    for (int round = 0; round < 1000 && engine_->progress();) ++round;
     const std::uint64_t count = engine_->drop_context(world_->user_context()) +
                                 engine_->drop_context(self_->user_context());
     if (count == 0) return;
@@ -251,6 +260,7 @@ void Core::State::report_unreceived() {
 }
 
 void Core::State::leave(const Status& met) {
+    if (world_->host_collective() != nullptr) world_->host_collective()->leave();
     self_.reset();
     world_.reset();
     next_request_generation = engine_->requests().next_generation();

@@ -261,6 +261,34 @@ void Engine::wait_until(const std::function<bool()>& done) {
     state_->waiter.wait({Question::is_true, &question, Condition::Asked::by_its_thread});
 }
 
+Errc Engine::wait_for_host(const HostEvent& event, WorldRank& lost) {
+    HostWait wait{state_.get(), &event};
+    const EngineLock lock(state_->waiter);
+    state_->wait_for(wait);
+    lost = wait.lost;
+    return wait.error;
+}
+
+void Engine::ring(std::uint32_t local_rank) {
+    state_->ring(local_rank);
+}
+
+std::uint32_t Engine::quick_polls() const {
+    return state_->quick_polls();
+}
+
+HostSegment* Engine::segment() const {
+    return state_->segment();
+}
+
+std::span<const WorldRank> Engine::world_rank_of_local() const {
+    return state_->world_rank_of_local();
+}
+
+RingFence Engine::ring_fence() const {
+    return state_->ring_fence();
+}
+
 Status Engine::cancel(Request* request) {
     const EngineLock lock(state_->waiter);
     if (request->kind != RequestKind::receive) {

@@ -29,10 +29,12 @@
 
 namespace dlrt {
 
+class EngineInside;
 class EngineState;
 class EngineTask;
 class FlightRecorder;
 class RequestPool;
+struct HostEvent;
 
 enum class ThreadMode : std::uint8_t { single, multiple };
 enum class SendMode : std::uint8_t { standard, synchronous };
@@ -80,6 +82,8 @@ class DLRT_CORE Engine {
         std::vector<std::unique_ptr<Endpoint>> endpoints;
         std::vector<PeerRoute> routes;               ///< By world rank.
         std::vector<WorldRank> world_rank_of_local;  ///< By local rank: names departed ranks.
+        /// Wakes a rank of the host that sleeps on descriptors (Doorbell::ring said so).
+        std::function<void(std::uint32_t local_rank)> write_doorbell_descriptor;
         WaitBudget wait_budget;
         /// Its current record is stamped when a wait stops spinning. Not owned; may be null.
         FlightRecorder* flight_recorder = nullptr;
@@ -130,6 +134,21 @@ class DLRT_CORE Engine {
     /// task outlives the request and learns of its end by retire().
     [[nodiscard]] Request* start_task(EngineTask& task);
     [[nodiscard]] Request* task_init(EngineTask& task);
+
+    /// Waits until it has come. Errc::aborted, or Errc::peer_lost and who it is that has gone, when
+    /// it can't come any more.
+    [[nodiscard]] Errc wait_for_host(const HostEvent& event, WorldRank& lost);
+    /// Calls `look` with the lock held.
+    void look_inside(const std::function<void(EngineInside&)>& look);
+    /// Wakes a rank of the host, after something was written that it may wait for.
+    void ring(std::uint32_t local_rank);
+    /// Polls that a blocking call begins with; none where ranks share a core.
+    [[nodiscard]] std::uint32_t quick_polls() const;
+    /// Null where there is none.
+    [[nodiscard]] HostSegment* segment() const;
+    /// By local rank.
+    [[nodiscard]] std::span<const WorldRank> world_rank_of_local() const;
+    [[nodiscard]] RingFence ring_fence() const;
 
     /// Cancels a receive that has not matched; afterwards it completes, cancelled or not.
     Status cancel(Request* request);

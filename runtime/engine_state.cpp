@@ -11,6 +11,8 @@ EngineState::EngineState(Engine::Options options)
       rank_(options.rank),
       segment_(options.segment),
       world_rank_of_local_(std::move(options.world_rank_of_local)),
+      ring_fence_(options.ring_fence),
+      write_doorbell_descriptor_(std::move(options.write_doorbell_descriptor)),
       shares_core_(options.wait_budget.spin_rounds == 0) {
     for (auto& endpoint : options.endpoints) {
         slots_.emplace_back().endpoint = std::move(endpoint);
@@ -60,6 +62,7 @@ bool EngineState::progress() {
     if (!backlogged_.empty()) has_moved = advance_backlog() || has_moved;
     if (!streaming_.is_empty()) has_moved = advance_streams() || has_moved;
     if (!reading_.is_empty()) has_moved = advance_reads() || has_moved;
+    if (!host_waits_.empty() && waiter.is_multiple()) has_moved = find_host_events() || has_moved;
     if (!tasks_.empty()) [[unlikely]]
         has_moved = advance_tasks() || has_moved;
     return has_moved;
@@ -88,7 +91,9 @@ bool EngineState::has_arrivals() {
     for (EndpointSlot& slot : slots_) {
         if (slot.endpoint->has_work()) return true;
     }
-    return false;
+    return std::ranges::any_of(host_waits_, [](const HostWait* wait) {
+        return !wait->is_told && wait->event->has_come();
+    });
 }
 
 bool EngineState::has_unfinished_posts() const {
@@ -172,6 +177,51 @@ void EngineState::note_missed(WorldRank rank) {
         .missed_rank.compare_exchange_strong(
             none, static_cast<std::uint32_t>(rank) + 1, std::memory_order_acq_rel
         );
+}
+
+bool HostWait::is_over(void* wait) {
+    HostWait& self = *static_cast<HostWait*>(wait);
+    if (self.event->has_come()) return true;
+    if (self.state->has_seen_abort()) {
+        self.error = Errc::aborted;
+        return true;
+    }
+    self.lost = self.state->find_lost(*self.event);
+    if (self.lost == no_rank) return false;
+    self.error = Errc::peer_lost;
+    return true;
+}
+
+WorldRank EngineState::find_lost(const HostEvent& event) const {
+    if (departures_seen_ == 0) return no_rank;
+    for (const WorldRank rank : world_rank_of_local_) {
+        if (has_departed(rank) && event.needs(rank)) return rank;
+    }
+    return no_rank;
+}
+
+void EngineState::wait_for(HostWait& wait) {
+    host_waits_.push_back(&wait);
+    waiter.wait({HostWait::is_over, &wait});
+    std::erase(host_waits_, &wait);
+    if (wait.error == Errc::peer_lost) note_missed(wait.lost);
+}
+
+bool EngineState::find_host_events() {
+    bool has_found = false;
+    for (HostWait* wait : host_waits_) {
+        if (wait->is_told || !HostWait::is_over(wait)) continue;
+        wait->is_told = true;
+        has_found = true;
+    }
+    if (has_found) waiter.note_event();
+    return has_found;
+}
+
+void EngineState::ring(std::uint32_t local_rank) {
+    if (segment_->doorbell(local_rank).ring(ring_fence_) == SleepKind::descriptor) {
+        write_doorbell_descriptor_(local_rank);
+    }
 }
 
 void EngineState::look_around() {

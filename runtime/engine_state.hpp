@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/engine.hpp"
+#include "runtime/host_event.hpp"
 #include "runtime/match.hpp"
 #include "runtime/message_store.hpp"
 #include "runtime/peer_table.hpp"
@@ -16,11 +17,25 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace dlrt {
+
+/// A wait for what another rank of the host writes.
+struct HostWait {
+    EngineState* state;
+    const HostEvent* event;
+    Errc error = Errc::ok;
+    WorldRank lost = no_rank;
+    bool is_told = false;
+
+    /// True once it has come, or can't.
+    static bool is_over(void* wait);
+};
 
 class EngineState final : public Progress {
   public:
@@ -73,7 +88,7 @@ class EngineState final : public Progress {
     void enter_task(EngineTask& task) { blocking_tasks_.push_back(&task); }
     void leave_task(EngineTask& task) { std::erase(blocking_tasks_, &task); }
     [[nodiscard]] bool has_calls_to_compare() const override {
-        return !tasks_.empty() || !blocking_tasks_.empty();
+        return !tasks_.empty() || !blocking_tasks_.empty() || !host_waits_.empty();
     }
     void compare_calls() override;
     /// The call of a rank on this host that has that operation number in the context, or has
@@ -101,6 +116,16 @@ class EngineState final : public Progress {
     void check_world() override;
     /// The same, by who only polls: quick where nothing has happened.
     void look_around();
+    /// REQUIRES: locked.
+    void wait_for(HostWait& wait);
+    void ring(std::uint32_t local_rank);
+    /// The first departed rank that the event needs.
+    [[nodiscard]] WorldRank find_lost(const HostEvent& event) const;
+    [[nodiscard]] HostSegment* segment() const { return segment_; }
+    [[nodiscard]] std::span<const WorldRank> world_rank_of_local() const {
+        return world_rank_of_local_;
+    }
+    [[nodiscard]] RingFence ring_fence() const { return ring_fence_; }
     /// Tells the launcher, once this rank ends, that it has waited for a departed rank.
     void note_missed(WorldRank rank);
 
@@ -193,6 +218,8 @@ class EngineState final : public Progress {
     void release_task(Request& request);
     void open_peers(const Engine::Options& options);
     bool take_completions(EndpointSlot& slot);
+    /// Whether one that another thread waits for has come: it must be told.
+    bool find_host_events();
     /// Whether there were any.
     bool fail_those_who_need(WorldRank rank, Errc error);
 
@@ -224,6 +251,9 @@ class EngineState final : public Progress {
     WorldRank rank_;
     HostSegment* segment_;
     std::vector<WorldRank> world_rank_of_local_;
+    RingFence ring_fence_;
+    std::function<void(std::uint32_t)> write_doorbell_descriptor_;
+    std::vector<HostWait*> host_waits_;
     bool shares_core_;
     std::uint32_t departures_seen_ = 0;
     bool has_seen_abort_ = false;

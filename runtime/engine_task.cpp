@@ -83,6 +83,12 @@ std::optional<MatchKey> EngineInside::find_waiting(
     return found;
 }
 
+void Engine::look_inside(const std::function<void(EngineInside&)>& look) {
+    const EngineLock lock(state_->waiter);
+    EngineInside inside(*state_);
+    look(inside);
+}
+
 Status Engine::run(EngineTask& task) {
     const EngineLock lock(state_->waiter);
     EngineInside inside(*state_);
@@ -161,6 +167,7 @@ void EngineState::compare_calls() {
     EngineInside inside(*this);
     for (EngineTask* const task : blocking_tasks_) task->compare_calls(inside);
     for (Request* const request : tasks_) request->task().compare_calls(inside);
+    for (HostWait* const wait : host_waits_) wait->event->compare_calls(inside);
     // Some may have come to an end by it.
     has_unfinished_task_ = !tasks_.empty();
     waiter.note_event();

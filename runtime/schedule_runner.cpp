@@ -174,55 +174,24 @@ void ScheduleRunner::check_arrival(
     }
 }
 
-ContextId ScheduleRunner::user_context() const {
-    return ContextId{static_cast<std::uint64_t>(channel_.context) - 1};
-}
-
-std::optional<FlightEntry> ScheduleRunner::call_of(
-    EngineInside& inside, std::int32_t rank, const OperationNumber& number
-) const {
-    // Records name communicators by the users' context.
-    return inside.find_call(channel_.group->world_rank(rank), user_context(), number.short_form());
+CallInProgress ScheduleRunner::call_in_progress(const OperationNumber& number) const {
+    return {
+        channel_.group, ContextId{static_cast<std::uint64_t>(channel_.context) - 1}, number,
+        binding_.schedule->shape.rank};
 }
 
 void ScheduleRunner::explain_mismatch(
     EngineInside& inside, std::int32_t peer, const OperationNumber& number
 ) {
-    const std::int32_t rank = binding_.schedule->shape.rank;
-    const std::optional<FlightEntry> own = call_of(inside, rank, number);
-    const std::optional<FlightEntry> other = call_of(inside, peer, number);
-    const std::string own_text = own ? describe_call(*own) : "another collective";
-    std::string other_text = other ? describe_call(*other) : "another collective";
-    if (other_text == own_text) other_text += " by another algorithm or of other elements";
     decide_failure(
-        Errc::mismatch,
-        "ranks disagree about operation {} of this communicator: rank {} calls {}, rank {} calls "
-        "{}",
-        number.value, rank, own_text, peer, other_text
+        Errc::mismatch, "{}", explain_disagreement(inside, call_in_progress(number), peer)
     );
-    // The others learn of it: they wait for this rank, which goes on no more.
-    if (own) inside.mark_failed(user_context(), {own->peer, own->tag});
 }
 
 void ScheduleRunner::compare_calls(EngineInside& inside) {
-    const coll::Shape& shape = binding_.schedule->shape;
-    const std::optional<FlightEntry> own = call_of(inside, shape.rank, channel_.number);
-    if (!own || !status_.ok()) return;
-    for (std::int32_t rank = 0; rank < shape.size && status_.ok(); ++rank) {
-        const std::optional<FlightEntry> other = call_of(inside, rank, channel_.number);
-        if (other && !is_same_call(*own, *other)) {
-            return explain_mismatch(inside, rank, channel_.number);
-        }
-        const WorldRank world_rank = channel_.group->world_rank(rank);
-        const auto failed = inside.find_failed_call(world_rank, user_context());
-        if (!failed) continue;
-        decide_failure(
-            Errc::mismatch,
-            "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
-            describe_call(*own), rank, describe_call(*failed)
-        );
-        inside.mark_failed(user_context(), {own->peer, own->tag});
-    }
+    if (!status_.ok()) return;
+    const auto found = find_disagreement(inside, call_in_progress(channel_.number));
+    if (found) decide_failure(Errc::mismatch, "{}", *found);
 }
 
 void ScheduleRunner::look_for_leftovers(EngineInside& inside) {

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "collectives/schedule.hpp"
-#include "runtime/collective_agreement.hpp"
+#include "runtime/collective_comparison.hpp"
 #include "runtime/engine_task.hpp"
 #include "runtime/group.hpp"
 #include "runtime/reducer.hpp"
@@ -76,10 +76,7 @@ class ScheduleRunner final : public EngineTask {
     void collect(EngineInside& inside);
     void check_arrival(EngineInside& inside, std::uint32_t index, const MessageStatus& found);
     void explain_mismatch(EngineInside& inside, std::int32_t peer, const OperationNumber& number);
-    [[nodiscard]] ContextId user_context() const;
-    [[nodiscard]] std::optional<FlightEntry> call_of(
-        EngineInside& inside, std::int32_t rank, const OperationNumber& number
-    ) const;
+    [[nodiscard]] CallInProgress call_in_progress(const OperationNumber& number) const;
     void give_up(EngineInside& inside);
     void copy_blocks(const coll::Step& step);
 

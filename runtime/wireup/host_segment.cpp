@@ -18,7 +18,7 @@ namespace dlrt {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x4745534c54524c44;  // "DLRTLSEG"
-constexpr std::uint32_t segment_version = 1;
+constexpr std::uint32_t segment_version = 2;
 constexpr int segment_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 /// The largest page of a supported machine: the transport area starts on a page of its own
 /// anywhere.
@@ -26,7 +26,8 @@ constexpr std::uint64_t area_alignment_bytes = 64 * 1024;
 
 /// Offsets of the parts, from the number of local ranks alone.
 struct Parts {
-    std::uint64_t abort_cell, doorbells, lives, flight_rings, tenancy, transport_area;
+    std::uint64_t abort_cell, doorbells, lives, flight_rings, tenancy, collective_area,
+        transport_area;
 };
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
@@ -40,7 +41,11 @@ Parts parts_for(std::uint64_t local_size) {
     parts.lives = parts.doorbells + local_size * sizeof(Doorbell);
     parts.flight_rings = round_up(parts.lives + local_size * sizeof(LifeCell), no_sharing_bytes);
     parts.tenancy = parts.flight_rings + local_size * sizeof(FlightRing);
-    parts.transport_area = round_up(parts.tenancy + sizeof(TenancyTable), area_alignment_bytes);
+    parts.collective_area = round_up(parts.tenancy + sizeof(TenancyTable), area_alignment_bytes);
+    parts.transport_area = round_up(
+        parts.collective_area + collective_area_size_bytes(static_cast<std::uint32_t>(local_size)),
+        area_alignment_bytes
+    );
     return parts;
 }
 
@@ -132,6 +137,14 @@ std::uint64_t transport_area_size_bytes(std::uint32_t local_size) {
     return rank_count * bytes_per_rank + rank_count * rank_count * bytes_per_pair;
 }
 
+std::uint64_t collective_area_size_bytes(std::uint32_t local_size) {
+    constexpr std::uint64_t kib = 1024;
+    constexpr std::uint64_t communicator_count = 64;
+    // One more than there are members, for results.
+    const std::uint64_t ring_count = std::uint64_t{local_size} + 1;
+    return 4 * kib + communicator_count * (12 * kib + ring_count * 20 * kib);
+}
+
 Result<HostSegment> HostSegment::create(const Shape& shape) {
     if (shape.world_ranks.empty() || shape.world_ranks.size() > local_rank_count_max) {
         return fail(
@@ -214,6 +227,13 @@ FlightRing& HostSegment::flight_ring(std::uint32_t local_rank) const {
 
 TenancyTable& HostSegment::tenancy() const {
     return *part<TenancyTable>(bytes_, parts_for(header().local_size).tenancy);
+}
+
+MutableBytes HostSegment::collective_area() const {
+    const std::uint32_t local_size = header().local_size;
+    return bytes_.subspan(
+        parts_for(local_size).collective_area, collective_area_size_bytes(local_size)
+    );
 }
 
 MutableBytes HostSegment::transport_area() const {

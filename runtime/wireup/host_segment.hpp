@@ -2,11 +2,13 @@
 /// The host segment: one sparse memfd per host and job, mapped by the daemon and by every local
 /// rank.
 ///
-///   header | doorbell per rank | life per rank | flight ring per rank | tenancy | transport area
+///   header | doorbell per rank | life per rank | flight ring per rank | tenancy | collective area
+///   | transport area
 ///
 /// All bytes start as zero. The daemon (or, without one, the lowest local rank) creates it, writes
-/// the header, and seals its size. Only the transport area's size is known here; its content
-/// belongs to transports/shm, which is handed the bytes. Nothing in it has a name in a file system.
+/// the header, and seals its size. Only the sizes of the last two areas are known here; their
+/// content belongs to runtime/host_cells.hpp and to transports/shm, which are handed the bytes.
+/// Nothing in it has a name in a file system.
 #pragma once
 
 #include "runtime/base/bytes.hpp"
@@ -101,6 +103,7 @@ class HostSegment {
     [[nodiscard]] LifeCell& life(std::uint32_t local_rank) const;
     [[nodiscard]] FlightRing& flight_ring(std::uint32_t local_rank) const;
     [[nodiscard]] TenancyTable& tenancy() const;
+    [[nodiscard]] MutableBytes collective_area() const;
     [[nodiscard]] MutableBytes transport_area() const;
     [[nodiscard]] int descriptor() const { return fd_.get(); }
 
@@ -125,5 +128,7 @@ class HostSegment {
 /// Bytes that transports/shm needs for so many local ranks. Sparse: untouched pages cost nothing.
 /// A test of the runtime checks it against the transport's own layout.
 [[nodiscard]] std::uint64_t transport_area_size_bytes(std::uint32_t local_size);
+/// The same, for the collectives.
+[[nodiscard]] std::uint64_t collective_area_size_bytes(std::uint32_t local_size);
 
 }  // namespace dlrt

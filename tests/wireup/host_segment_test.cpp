@@ -79,6 +79,7 @@ TEST_CASE("segment: parts don't overlap and are aligned", "[wireup]") {
             {&segment.life(0), local_size * sizeof(LifeCell)},
             {&segment.flight_ring(0), local_size * sizeof(FlightRing)},
             {&segment.tenancy(), sizeof(TenancyTable)},
+            {segment.collective_area().data(), segment.collective_area().size()},
             {segment.transport_area().data(), segment.transport_area().size()},
         };
         auto end = reinterpret_cast<std::uintptr_t>(parts[0].first);

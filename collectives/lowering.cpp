@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The programs, one for each role.
+#include "collectives/lowering.hpp"
+
+#include "runtime/base/check.hpp"
+
+namespace dlrt::coll {
+namespace {
+
+using enum CellStep;
+
+// Between two ranks a mark tells all, and who comes second need not be known.
+constexpr CellStep pair_exchange[] = {await_room,       write,      mark,  ring_all,
+                                      await_other_cell, take_cells, finish};
+constexpr CellStep pair_collect[] = {await_other_cell, take_cells, finish};
+constexpr CellStep give[] = {await_room, write, mark, ring_all, finish};
+constexpr CellStep take[] = {await_root_cell, take_root_cell, finish};
+
+// The mark of a cell comes last where arrivals are counted: a rank that has gone without it has
+// left something undone, be it that it was the last one and has told nobody.
+constexpr CellStep meet[] = {await_room,    write, arrive,       last_combine, last_mark_result,
+                             last_ring_all, mark,  await_result, take_result,  finish};
+constexpr CellStep exchange[] = {await_room, write,          arrive,     last_ring_all,
+                                 mark,       await_arrivals, take_cells, finish};
+constexpr CellStep counted_give[] = {await_room, write, arrive, last_ring_root, mark, finish};
+constexpr CellStep counted_collect[] = {await_arrivals, take_cells, finish};
+
+CellProgram between_two(Collective collective, bool is_root) {
+    switch (collective) {
+        case Collective::barrier:
+        case Collective::allreduce:
+        case Collective::allgather:
+        case Collective::reduce_scatter:
+        case Collective::alltoall:
+        case Collective::scan:
+        case Collective::exscan:
+            return {pair_exchange, false, 2};
+        case Collective::bcast:
+        case Collective::scatter:
+            return {is_root ? std::span<const CellStep>(give) : take, false, 1};
+        case Collective::reduce:
+        case Collective::gather:
+            return {is_root ? std::span<const CellStep>(pair_collect) : give, false, 1};
+    }
+    return {};
+}
+
+bool has_blocks_for_all(Collective collective) {
+    return collective == Collective::scatter || collective == Collective::alltoall ||
+           collective == Collective::reduce_scatter;
+}
+
+/// Whether every rank reads the cells of all.
+bool is_exchange(Collective collective) {
+    return collective == Collective::allgather || collective == Collective::alltoall ||
+           collective == Collective::reduce_scatter || collective == Collective::scan ||
+           collective == Collective::exscan;
+}
+
+}  // namespace
+
+CellProgram cell_program(Collective collective, std::int32_t size, bool is_root) {
+    DLRT_ASSERT(size >= 2);
+    if (size == 2) return between_two(collective, is_root);
+    switch (collective) {
+        case Collective::barrier:
+        case Collective::allreduce:
+            return {meet, true, size};
+        case Collective::allgather:
+        case Collective::reduce_scatter:
+        case Collective::alltoall:
+        case Collective::scan:
+        case Collective::exscan:
+            return {exchange, true, size};
+        case Collective::bcast:
+        case Collective::scatter:
+            return {is_root ? std::span<const CellStep>(give) : take, false, 1};
+        case Collective::reduce:
+        case Collective::gather:
+            return {
+                is_root ? std::span<const CellStep>(counted_collect) : counted_give, true,
+                size - 1};
+    }
+    return {};
+}
+
+std::uint64_t contribution_bytes(
+    Collective collective, std::int32_t size, std::uint64_t piece_bytes
+) {
+    return has_blocks_for_all(collective) ? piece_bytes * static_cast<std::uint64_t>(size)
+                                          : piece_bytes;
+}
+
+bool suits_cells(Collective collective, std::int32_t size, std::uint64_t piece_bytes) {
+    if (size < 2 || piece_bytes > cell_bytes_max) return false;
+    if (contribution_bytes(collective, size, piece_bytes) > cell_bytes_max) return false;
+    // Every rank copies all of it.
+    constexpr std::uint64_t exchanged_bytes_max = 32 * 1024;
+    return !is_exchange(collective) ||
+           piece_bytes * static_cast<std::uint64_t>(size) <= exchanged_bytes_max;
+}
+
+}  // namespace dlrt::coll

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/collective_comparison.hpp"
+
+#include <fmt/format.h>
+
+namespace dlrt {
+namespace {
+
+std::optional<FlightEntry> record_of(
+    EngineInside& inside, const CallInProgress& call, std::int32_t rank
+) {
+    return inside.find_call(
+        call.group->world_rank(rank), call.user_context, call.number.short_form()
+    );
+}
+
+}  // namespace
+
+std::string explain_disagreement(
+    EngineInside& inside, const CallInProgress& call, std::int32_t peer
+) {
+    const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
+    const std::optional<FlightEntry> other = record_of(inside, call, peer);
+    const std::string own_text = own ? describe_call(*own) : "another collective";
+    std::string other_text = other ? describe_call(*other) : "another collective";
+    if (other_text == own_text) other_text += " by another algorithm or of other elements";
+    if (own) inside.mark_failed(call.user_context, {own->peer, own->tag});
+    return fmt::format(
+        "ranks disagree about operation {} of this communicator: rank {} calls {}, rank {} calls "
+        "{}",
+        call.number.value, call.rank, own_text, peer, other_text
+    );
+}
+
+bool are_different(EngineInside& inside, const CallInProgress& call, std::int32_t peer) {
+    const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
+    const std::optional<FlightEntry> other = record_of(inside, call, peer);
+    return own && other && !is_same_call(*own, *other);
+}
+
+std::optional<std::string> find_disagreement(EngineInside& inside, const CallInProgress& call) {
+    const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
+    if (!own) return std::nullopt;
+    for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
+        const std::optional<FlightEntry> other = record_of(inside, call, rank);
+        if (other && !is_same_call(*own, *other)) return explain_disagreement(inside, call, rank);
+        const auto failed = inside.find_failed_call(
+            call.group->world_rank(rank), call.user_context
+        );
+        if (!failed) continue;
+        inside.mark_failed(call.user_context, {own->peer, own->tag});
+        return fmt::format(
+            "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
+            describe_call(*own), rank, describe_call(*failed)
+        );
+    }
+    return std::nullopt;
+}
+
+}  // namespace dlrt

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether the ranks of a communicator are in the same collective call, by what stands in their
+/// flight rings. REQUIRES for all: the engine's lock is held.
+#pragma once
+
+#include "runtime/collective_agreement.hpp"
+#include "runtime/engine_task.hpp"
+#include "runtime/group.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dlrt {
+
+/// An operation that this rank is in.
+struct CallInProgress {
+    const Group* group = nullptr;
+    ContextId user_context{};  ///< By which records name the communicator.
+    OperationNumber number;
+    std::int32_t rank = 0;  ///< This one, in the group.
+};
+
+/// Says what `peer` calls instead, and lets the others know, who wait for this rank, which goes on
+/// no more.
+[[nodiscard]] std::string explain_disagreement(
+    EngineInside& inside, const CallInProgress& call, std::int32_t peer
+);
+
+/// Whether `peer` has another call as that operation; false where its record has gone.
+[[nodiscard]] bool are_different(
+    EngineInside& inside, const CallInProgress& call, std::int32_t peer
+);
+
+/// Looks at all ranks; the same where one has another call, or has found another disagreement.
+[[nodiscard]] std::optional<std::string> find_disagreement(
+    EngineInside& inside, const CallInProgress& call
+);
+
+}  // namespace dlrt

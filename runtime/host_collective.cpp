@@ -3,12 +3,13 @@
 #include "runtime/host_collective.hpp"
 
 #include "runtime/base/check.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/cpu_pause.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/host_event.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <sched.h>
 
 namespace dlrt {
 namespace {
@@ -25,14 +26,15 @@ std::uint32_t hash_of(const CellCall& call) {
     return static_cast<std::uint32_t>(hash >> 32);
 }
 
+constexpr int shared_core_yields = 16;
+/// Somebody else has the core for a time slice: sleeping is better for some time.
+constexpr std::uint64_t stolen_yield_ns = 1'000'000;
+constexpr std::uint32_t waits_after_stolen_yield = 32;
+
 bool has_root(coll::Collective collective) {
     using enum coll::Collective;
     return collective == bcast || collective == reduce || collective == gather ||
            collective == scatter;
-}
-
-void copy_bytes(std::byte* target, const std::byte* source, std::uint64_t bytes) {
-    if (bytes > 0 && target != source) std::memcpy(target, source, bytes);
 }
 
 }  // namespace
@@ -214,11 +216,34 @@ std::uint32_t HostCollective::first_missing(const Wait& wait) const {
     return rank_;
 }
 
+/// Where ranks share a core, all of them come to the operation soon if each lets the others on: the
+/// more of them, the later is it worth to sleep.
+bool HostCollective::yield_until(const Wait& wait) {
+    if (waits_without_yield_ != 0) {
+        --waits_without_yield_;
+        return false;
+    }
+    std::uint64_t before_ns = monotonic_ns();
+    for (int yields = 0; yields < shared_core_yields; ++yields) {
+        ::sched_yield();
+        if (is_over(wait)) return true;
+        const std::uint64_t now_ns = monotonic_ns();
+        if (now_ns - before_ns > stolen_yield_ns) {
+            waits_without_yield_ = waits_after_stolen_yield;
+            return false;
+        }
+        before_ns = now_ns;
+        static_cast<void>(engine_->progress());
+    }
+    return false;
+}
+
 Status HostCollective::wait(const Wait& wait) {
     for (std::uint32_t polls = engine_->quick_polls(); polls != 0; --polls) {
         if (is_over(wait)) return {};
         cpu_pause();
     }
+    if (engine_->quick_polls() == 0 && yield_until(wait)) return {};
     const HostEvent event{
         [](const void* state) { return has_come(*static_cast<const Wait*>(state)); },
         [](const void* state, WorldRank rank) {
@@ -300,132 +325,6 @@ void HostCollective::ring_others() {
     for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
         if (member != rank_) engine_->ring(local_ranks_[member]);
     }
-}
-
-// ---- Data ----
-
-const std::byte* HostCollective::own_data() const {
-    if (call_.input != nullptr || call_.output == nullptr) return call_.input;
-    const bool is_own_block = call_.collective == coll::Collective::gather ||
-                              call_.collective == coll::Collective::allgather;
-    return is_own_block ? call_.output + rank_ * call_.size_bytes : call_.output;
-}
-
-void HostCollective::write() {
-    line(rank_).call = described_;
-    copy_bytes(data_of(rank_), own_data(), cell_bytes_);
-    // The root reads no cell.
-    if (call_.collective != coll::Collective::scatter) return;
-    if (call_.placement == coll::Placement::in_place) return;
-    copy_bytes(call_.output, call_.input + rank_ * call_.size_bytes, call_.size_bytes);
-}
-
-bool HostCollective::arrive() {
-    const std::uint64_t slot = count_ % cell_line_depth;
-    // Everybody's cells are seen by who is last.
-    return area_.head().arrivals[slot].count.fetch_add(1, std::memory_order_acq_rel) + 1 ==
-           arrivals_[slot];
-}
-
-Status HostCollective::check_cell(std::uint32_t member) {
-    const CellCall& found = line(member).call;
-    return found == described_ ? Status{} : dispute(member);
-}
-
-Status HostCollective::combine() {
-    const auto all = static_cast<std::uint32_t>(size_);
-    for (std::uint32_t member = 0; member < all; ++member) {
-        if (const Status status = check_cell(member); !status.ok()) return status;
-    }
-    fold_cells(all, 0, result_data());
-    return {};
-}
-
-/// Of the ranks before `end`, in their order: what lies in their cells from that place on.
-void HostCollective::fold_cells(std::uint32_t end, std::uint64_t offset_bytes, std::byte* target)
-    const {
-    if (call_.size_bytes == 0 || end == 0) return;
-    // Whoever only collects has written no cell.
-    const bool has_cell = call_.collective != coll::Collective::reduce;
-    const auto operand = [&](std::uint32_t member) {
-        return member == rank_ && !has_cell ? own_data() : data_of(member) + offset_bytes;
-    };
-    if (end == 1) return copy_bytes(target, operand(0), call_.size_bytes);
-    reduce(operand(0), operand(1), target);
-    for (std::uint32_t member = 2; member < end; ++member) reduce(target, operand(member), target);
-}
-
-/// At the root of a reduce, all others have come.
-void HostCollective::fold_at_root() const {
-    // The first steps would overwrite what this rank has in its output. Nobody uses the result's
-    // cell of this operation.
-    const bool is_in_the_way = rank_ >= 2 && own_data() == call_.output;
-    std::byte* const target = is_in_the_way ? result_data() : call_.output;
-    fold_cells(static_cast<std::uint32_t>(size_), 0, target);
-    copy_bytes(call_.output, target, call_.size_bytes);
-}
-
-void HostCollective::copy_cells(std::uint64_t offset_bytes) const {
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        std::byte* const target = call_.output + member * call_.size_bytes;
-        if (member != rank_ || call_.collective == coll::Collective::alltoall) {
-            copy_bytes(target, data_of(member) + offset_bytes, call_.size_bytes);
-        } else {
-            copy_bytes(target, own_data(), call_.size_bytes);
-        }
-    }
-}
-
-Status HostCollective::take_cells() {
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        if (member == rank_) continue;
-        if (const Status status = check_cell(member); !status.ok()) return status;
-    }
-    const auto all = static_cast<std::uint32_t>(size_);
-    switch (call_.collective) {
-        case coll::Collective::reduce:
-            fold_at_root();
-            return {};
-        case coll::Collective::gather:
-        case coll::Collective::allgather:
-            copy_cells(0);
-            return {};
-        case coll::Collective::alltoall:
-            copy_cells(rank_ * call_.size_bytes);
-            return {};
-        case coll::Collective::reduce_scatter:
-            fold_cells(all, rank_ * call_.size_bytes, call_.output);
-            return {};
-        case coll::Collective::scan:
-            fold_cells(rank_ + 1, 0, call_.output);
-            return {};
-        case coll::Collective::exscan:
-            fold_cells(rank_, 0, call_.output);
-            return {};
-        case coll::Collective::allreduce:
-        case coll::Collective::barrier:
-            fold_cells(all, 0, call_.output);
-            return {};
-        case coll::Collective::bcast:
-        case coll::Collective::scatter:
-            break;
-    }
-    return {};
-}
-
-Status HostCollective::take_root_cell() {
-    const auto root = static_cast<std::uint32_t>(call_.root);
-    if (const Status status = check_cell(root); !status.ok()) return status;
-    const std::uint64_t offset = call_.collective == coll::Collective::scatter
-                                     ? rank_ * call_.size_bytes
-                                     : 0;
-    copy_bytes(call_.output, data_of(root) + offset, call_.size_bytes);
-    return {};
-}
-
-Status HostCollective::take_result() {
-    copy_bytes(call_.output, result_data(), call_.size_bytes);
-    return {};
 }
 
 // ---- Mismatches ----

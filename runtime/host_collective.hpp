@@ -87,6 +87,7 @@ class HostCollective {
     Status await_room();
     Status await(Awaited awaited, std::uint32_t peer);
     Status wait(const Wait& wait);
+    [[nodiscard]] bool yield_until(const Wait& wait);
     [[nodiscard]] bool is_over(const Wait& wait) const;
     Status give_up(Errc error, WorldRank lost, const Wait& wait);
     void write();
@@ -159,6 +160,7 @@ class HostCollective {
     PieceWorks pieces_;
     Arena staging_;
     Arena reduction_memory_;
+    std::uint32_t waits_without_yield_ = 0;
     Status failure_;
     std::string failure_text_;
 

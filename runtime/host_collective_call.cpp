@@ -63,7 +63,11 @@ void describe_elements(const CollectiveCall& call, HostCall& made) {
 Status run_with_data(Communicator& comm, const CollectiveCall& call, std::uint64_t size_bytes) {
     HostCollective& host = *comm.host_collective();
     PieceWorks& pieces = host.pieces();
-    HostCall host_call{call.collective, call.root, pieces.placement(), size_bytes};
+    HostCall host_call;
+    host_call.collective = call.collective;
+    host_call.root = call.root;
+    host_call.placement = pieces.placement();
+    host_call.size_bytes = size_bytes;
     host_call.reducer = call.reducer;
     describe_elements(call, host_call);
     const std::uint64_t staging_bytes = pieces.staging_bytes();

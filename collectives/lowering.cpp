@@ -7,23 +7,7 @@
 namespace dlrt::coll {
 namespace {
 
-using enum CellStep;
-
-// Between two ranks a mark tells all, and who comes second need not be known.
-constexpr CellStep pair_exchange[] = {await_room,       write,      mark,  ring_all,
-                                      await_other_cell, take_cells, finish};
-constexpr CellStep pair_collect[] = {await_other_cell, take_cells, finish};
-constexpr CellStep give[] = {await_room, write, mark, ring_all, finish};
-constexpr CellStep take[] = {await_root_cell, take_root_cell, finish};
-
-// The mark of a cell comes last where arrivals are counted: a rank that has gone without it has
-// left something undone, be it that it was the last one and has told nobody.
-constexpr CellStep meet[] = {await_room,    write, arrive,       last_combine, last_mark_result,
-                             last_ring_all, mark,  await_result, take_result,  finish};
-constexpr CellStep exchange[] = {await_room, write,          arrive,     last_ring_all,
-                                 mark,       await_arrivals, take_cells, finish};
-constexpr CellStep counted_give[] = {await_room, write, arrive, last_ring_root, mark, finish};
-constexpr CellStep counted_collect[] = {await_arrivals, take_cells, finish};
+using namespace programs;
 
 CellProgram between_two(Collective collective, bool is_root) {
     switch (collective) {

@@ -40,6 +40,29 @@ enum class CellStep : std::uint8_t {
     finish,  ///< The rank needs nothing of the slot any more.
 };
 
+/// All that there are. One for each role; who carries them out may have a compiled form of each.
+namespace programs {
+using enum CellStep;
+
+/// Between two ranks a mark tells all, and who comes second need not be known.
+inline constexpr CellStep pair_exchange[] = {await_room,       write,      mark,  ring_all,
+                                             await_other_cell, take_cells, finish};
+inline constexpr CellStep pair_collect[] = {await_other_cell, take_cells, finish};
+inline constexpr CellStep give[] = {await_room, write, mark, ring_all, finish};
+inline constexpr CellStep take[] = {await_root_cell, take_root_cell, finish};
+
+/// The mark of a cell comes last where arrivals are counted: a rank that has gone without it has
+/// left something undone, be it that it was the last one and has told nobody.
+inline constexpr CellStep meet[] = {await_room,       write,         arrive, last_combine,
+                                    last_mark_result, last_ring_all, mark,   await_result,
+                                    take_result,      finish};
+inline constexpr CellStep exchange[] = {await_room, write,          arrive,     last_ring_all,
+                                        mark,       await_arrivals, take_cells, finish};
+inline constexpr CellStep counted_give[] = {await_room,     write, arrive,
+                                            last_ring_root, mark,  finish};
+inline constexpr CellStep counted_collect[] = {await_arrivals, take_cells, finish};
+}  // namespace programs
+
 struct CellProgram {
     /// Empty: this collective isn't done that way.
     std::span<const CellStep> steps;

@@ -52,7 +52,10 @@ class DLRT_CORE Communicator {
         std::uint64_t count, Persistence persistence
     ) {
         auto& next = next_operation_numbers_[persistence == Persistence::once ? 0 : 1];
-        return next.fetch_add(count, std::memory_order_relaxed);
+        // No two threads are here at once: they begin collectives one at a time.
+        const std::uint64_t first = next.load(std::memory_order_relaxed);
+        next.store(first + count, std::memory_order_relaxed);
+        return first;
     }
 
     /// The number of the next one.

@@ -273,6 +273,10 @@ void Engine::ring(std::uint32_t local_rank) {
     state_->ring(local_rank);
 }
 
+void Engine::write_doorbell_descriptor(std::uint32_t local_rank) {
+    state_->write_doorbell_descriptor(local_rank);
+}
+
 std::uint32_t Engine::quick_polls() const {
     return state_->quick_polls();
 }

@@ -142,6 +142,8 @@ class DLRT_CORE Engine {
     void look_inside(const std::function<void(EngineInside&)>& look);
     /// Wakes a rank of the host, after something was written that it may wait for.
     void ring(std::uint32_t local_rank);
+    /// Of a rank whose Doorbell::ring() has asked for it.
+    void write_doorbell_descriptor(std::uint32_t local_rank);
     /// Polls that a blocking call begins with; none where ranks share a core.
     [[nodiscard]] std::uint32_t quick_polls() const;
     /// Null where there is none.

@@ -119,6 +119,9 @@ class EngineState final : public Progress {
     /// REQUIRES: locked.
     void wait_for(HostWait& wait);
     void ring(std::uint32_t local_rank);
+    void write_doorbell_descriptor(std::uint32_t local_rank) {
+        write_doorbell_descriptor_(local_rank);
+    }
     /// The first departed rank that the event needs.
     [[nodiscard]] WorldRank find_lost(const HostEvent& event) const;
     [[nodiscard]] HostSegment* segment() const { return segment_; }

@@ -18,20 +18,14 @@
 
 namespace dlrt {
 
-/// What all ranks must agree on, as it stands in a cell.
+/// What all ranks must agree on, as it stands in a cell: condensed. The words for a disagreement
+/// come from the flight rings.
 struct CellCall {
-    std::uint8_t collective = 0;
-    std::uint8_t op = 0;
-    std::uint8_t element = 0;
-    std::uint8_t unused = 0;
-    std::int32_t root = 0;
-    std::uint32_t size_bytes = 0;  ///< Of the vector or of one block.
-    std::uint32_t signature = 0;   ///< Of the elements where they are of several kinds.
+    std::uint32_t call = 0;
     /// Of all calls before, so that those that needed nothing of each other are compared, too.
     std::uint32_t history = 0;
     friend bool operator==(const CellCall&, const CellCall&) = default;
 };
-static_assert(sizeof(CellCall) == 20);
 
 inline constexpr std::uint64_t cell_line_depth = 16;
 inline constexpr std::uint64_t cell_body_depth = 4;
@@ -39,7 +33,7 @@ inline constexpr std::uint64_t cell_body_depth = 4;
 struct alignas(no_sharing_bytes) CellLine {
     std::atomic<std::uint32_t> mark;  ///< Number of the operation it holds, plus one (mod 2^32).
     CellCall call;
-    alignas(8) std::array<std::byte, 104> payload;
+    alignas(8) std::array<std::byte, 112> payload;
 };
 static_assert(sizeof(CellLine) == no_sharing_bytes);
 

@@ -6,26 +6,23 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/cpu_pause.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/base/prefetch.hpp"
 #include "runtime/host_event.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sched.h>
+#include <utility>
 
 namespace dlrt {
 namespace {
 
-/// Of this call and, by its history, of those before it.
-std::uint32_t hash_of(const CellCall& call) {
-    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
-    const std::uint64_t kind = std::uint64_t{call.collective} << 16 | std::uint64_t{call.op} << 8 |
-                               call.element;
-    const std::uint64_t sizes = std::uint64_t{call.size_bytes} << 32 | call.signature;
-    std::uint64_t hash = std::uint64_t{call.history} << 32 | static_cast<std::uint32_t>(call.root);
-    hash = (hash ^ sizes) * factor;
-    hash = (hash ^ hash >> 32 ^ kind) * factor;
-    return static_cast<std::uint32_t>(hash >> 32);
+std::uint32_t mixed(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t product = ((a << 32 | a >> 32) ^ b) * 0x9e3779b97f4a7c15;
+    return static_cast<std::uint32_t>(product >> 32 ^ product);
 }
 
+constexpr std::uint32_t eager_polls = 64;
 constexpr int shared_core_yields = 16;
 /// Somebody else has the core for a time slice: sleeping is better for some time.
 constexpr std::uint64_t stolen_yield_ns = 1'000'000;
@@ -35,6 +32,23 @@ bool has_root(coll::Collective collective) {
     using enum coll::Collective;
     return collective == bcast || collective == reduce || collective == gather ||
            collective == scatter;
+}
+
+std::uint32_t digest_of(const HostCall& call) {
+    std::uint64_t op = 0;
+    if (call.reducer != nullptr) {
+        op = call.reducer->is_user() ? Agreement::user_reduction
+                                     : static_cast<std::uint8_t>(call.reducer->op());
+    }
+    // Nothing is alike, whatever it is nothing of.
+    const bool has_data = call.size_bytes != 0;
+    const auto element = has_data ? static_cast<std::uint64_t>(call.element) : 0;
+    const std::uint32_t signature = has_data ? call.signature : 0;
+    const std::int32_t root = has_root(call.collective) ? call.root : -1;
+    const std::uint64_t kind = static_cast<std::uint64_t>(call.collective) << 16 | op << 8 |
+                               element;
+    const std::uint64_t place = std::uint64_t{signature} << 32 | static_cast<std::uint32_t>(root);
+    return mixed(mixed(kind << 32 | call.size_bytes, place), kind);
 }
 
 }  // namespace
@@ -65,7 +79,10 @@ HostCollective::HostCollective(
     for (const WorldRank member : group_->members()) {
         const auto found = std::ranges::find(local, member);
         DLRT_ASSERT(found != local.end());
-        local_ranks_.push_back(static_cast<std::uint32_t>(found - local.begin()));
+        const auto local_rank = static_cast<std::uint32_t>(found - local.begin());
+        local_ranks_.push_back(local_rank);
+        if (member == group_->world_rank(rank)) continue;
+        others_.push_back({&engine.segment()->doorbell(local_rank), local_rank});
     }
 }
 
@@ -74,41 +91,70 @@ void HostCollective::leave() {
 }
 
 Status HostCollective::run(const HostCall& call) {
-    if (!failure_.ok()) return store_failure(failure_.code, 0, failure_text_);
-    call_ = call;
-    described_.collective = static_cast<std::uint8_t>(call.collective);
-    described_.op = 0;
-    if (call.reducer != nullptr) {
-        described_.op = call.reducer->is_user() ? Agreement::user_reduction
-                                                : static_cast<std::uint8_t>(call.reducer->op());
+    const bool is_root = call.root == static_cast<std::int32_t>(rank_);
+    const coll::CellProgram program = coll::cell_program(call.collective, size_, is_root);
+    own_plan_.call = call;
+    own_plan_.program = compiled(program);
+    own_plan_.arrival_count = program.counts ? static_cast<std::uint32_t>(program.writer_count) : 0;
+    own_plan_.digest = digest_of(call);
+    own_plan_.cell_bytes = coll::contribution_bytes(call.collective, size_, call.size_bytes);
+    own_plan_.kernel = nullptr;
+    if (call.reducer != nullptr && !call.reducer->is_user()) {
+        own_plan_.kernel = reduce_kernel(call.reducer->op(), call.reducer->carried());
+        own_plan_.element_count = call.size_bytes / call.reducer->unit_bytes();
     }
-    // Nothing is alike, whatever it is nothing of.
-    described_.element = call.size_bytes == 0 ? 0 : static_cast<std::uint8_t>(call.element);
-    described_.history = history_;
-    described_.signature = call.size_bytes == 0 ? 0 : call.signature;
-    described_.root = has_root(call.collective) ? call.root : -1;
-    described_.size_bytes = static_cast<std::uint32_t>(call.size_bytes);
-    cell_bytes_ = coll::contribution_bytes(call.collective, size_, call.size_bytes);
+    return run_planned(own_plan_);
+}
+
+Status HostCollective::run_planned(const Plan& plan) {
+    if (!failure_.ok()) [[unlikely]]
+        return store_failure(failure_.code, 0, failure_text_);
+    plan_ = &plan;
+    described_ = {plan.digest, history_};
     is_last_ = false;
-    const coll::CellProgram program = coll::cell_program(call.collective, size_, is_root());
-    if (program.counts) {
-        arrivals_[count_ % cell_line_depth] += static_cast<std::uint32_t>(program.writer_count);
-    }
-    for (const coll::CellStep step : program.steps) {
-        const Status status = take_step(step);
-        if (status.ok()) continue;
+    arrivals_[count_ % cell_line_depth] += plan.arrival_count;
+    const Status status = (this->*plan.program)();
+    if (!status.ok()) [[unlikely]] {
         failure_ = status;
         failure_text_ = last_error_text();
         return status;
     }
     ++count_;
-    history_ = hash_of(described_);
+    history_ = mixed(history_, plan.digest);
+    prefetch_for_write(&line(rank_));
     return {};
 }
 
-Status HostCollective::take_step(coll::CellStep step) {
+template<const auto& steps>
+Status HostCollective::run_program() {
+    Status status;
+    const auto take_all = [&]<std::size_t... index>(std::index_sequence<index...>) {
+        static_cast<void>(((status = take_step(steps[index]), status.ok()) && ...));
+    };
+    take_all(std::make_index_sequence<std::size(steps)>());
+    return status;
+}
+
+Status (HostCollective::*HostCollective::compiled(const coll::CellProgram& program))() {
+    namespace programs = coll::programs;
+    const coll::CellStep* const steps = program.steps.data();
+    if (steps == programs::pair_exchange)
+        return &HostCollective::run_program<programs::pair_exchange>;
+    if (steps == programs::pair_collect)
+        return &HostCollective::run_program<programs::pair_collect>;
+    if (steps == programs::give) return &HostCollective::run_program<programs::give>;
+    if (steps == programs::take) return &HostCollective::run_program<programs::take>;
+    if (steps == programs::meet) return &HostCollective::run_program<programs::meet>;
+    if (steps == programs::exchange) return &HostCollective::run_program<programs::exchange>;
+    if (steps == programs::counted_give)
+        return &HostCollective::run_program<programs::counted_give>;
+    DLRT_ASSERT(steps == programs::counted_collect);
+    return &HostCollective::run_program<programs::counted_collect>;
+}
+
+[[gnu::always_inline]] inline Status HostCollective::take_step(coll::CellStep step) {
     using enum coll::CellStep;
-    const auto root = static_cast<std::uint32_t>(call_.root);
+    const auto root = static_cast<std::uint32_t>(call().root);
     switch (step) {
         case await_room:
             return this->await_room();
@@ -156,7 +202,7 @@ Status HostCollective::take_last_step(coll::CellStep step) {
     if (step == last_mark_result) {
         result_line().mark.store(this->mark(), std::memory_order_release);
     } else if (step == last_ring_root) {
-        engine_->ring(local_ranks_[static_cast<std::size_t>(call_.root)]);
+        engine_->ring(local_ranks_[static_cast<std::size_t>(call().root)]);
     } else {
         ring_others();
     }
@@ -239,9 +285,15 @@ bool HostCollective::yield_until(const Wait& wait) {
 }
 
 Status HostCollective::wait(const Wait& wait) {
-    for (std::uint32_t polls = engine_->quick_polls(); polls != 0; --polls) {
-        if (is_over(wait)) return {};
-        cpu_pause();
+    if (engine_->quick_polls() != 0) {
+        // Mostly the others are as far: the pause would be longer than what there is to wait.
+        for (std::uint32_t polls = eager_polls; polls != 0; --polls) {
+            if (is_over(wait)) return {};
+        }
+        for (std::uint32_t polls = engine_->quick_polls(); polls != 0; --polls) {
+            if (is_over(wait)) return {};
+            cpu_pause();
+        }
     }
     if (engine_->quick_polls() == 0 && yield_until(wait)) return {};
     const HostEvent event{
@@ -261,7 +313,7 @@ Status HostCollective::wait(const Wait& wait) {
 }
 
 Status HostCollective::give_up(Errc error, WorldRank lost, const Wait& wait) {
-    const std::string_view name = coll::name_of(call_.collective);
+    const std::string_view name = coll::name_of(call().collective);
     if (error == Errc::peer_lost) {
         return fail(
             error, "{}: rank {} (world rank {}) has ended without finalizing", name,
@@ -322,15 +374,16 @@ void HostCollective::finish() {
 }
 
 void HostCollective::ring_others() {
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        if (member != rank_) engine_->ring(local_ranks_[member]);
+    for (const Other& other : others_) {
+        if (other.bell->ring(fence_) == SleepKind::descriptor) [[unlikely]]
+            engine_->write_doorbell_descriptor(other.local_rank);
     }
 }
 
 // ---- Mismatches ----
 
 CallInProgress HostCollective::call_in_progress() const {
-    return {group_.get(), user_context_, call_.number, static_cast<std::int32_t>(rank_)};
+    return {group_.get(), user_context_, call().number, static_cast<std::int32_t>(rank_)};
 }
 
 void HostCollective::compare_calls(const Wait& wait, EngineInside& inside) {
@@ -356,15 +409,15 @@ Status HostCollective::dispute(std::uint32_t other) {
 
 std::uint64_t HostCollective::disputed_number(std::uint32_t other) const {
     const CellCall& found = line(other).call;
-    std::uint64_t number = call_.number.value;
+    std::uint64_t number = call().number.value;
     if (found.history == described_.history) return number;
     // The newest call before this one about which the records of both differ.
-    CallInProgress call = call_in_progress();
+    CallInProgress earlier = call_in_progress();
     engine_->look_inside([&](EngineInside& inside) {
-        while (call.number.value != 0 && call_.number.value - call.number.value < 64) {
-            --call.number.value;
-            if (are_different(inside, call, static_cast<std::int32_t>(other))) {
-                number = call.number.value;
+        while (earlier.number.value != 0 && call().number.value - earlier.number.value < 64) {
+            --earlier.number.value;
+            if (are_different(inside, earlier, static_cast<std::int32_t>(other))) {
+                number = earlier.number.value;
                 return;
             }
         }
@@ -378,12 +431,12 @@ Status HostCollective::disputed() {
 }
 
 Status HostCollective::explain(std::uint64_t number, std::int32_t rank, std::int32_t other) {
-    CallInProgress call = call_in_progress();
-    call.number.value = number;
-    call.rank = rank;
+    CallInProgress disputed = call_in_progress();
+    disputed.number.value = number;
+    disputed.rank = rank;
     std::string text;
     engine_->look_inside([&](EngineInside& inside) {
-        text = explain_disagreement(inside, call, other);
+        text = explain_disagreement(inside, disputed, other);
     });
     return fail(Errc::mismatch, "{}", text);
 }

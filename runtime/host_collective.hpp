@@ -47,6 +47,18 @@ struct HostCall {
 
 class HostCollective {
   public:
+    /// What has been worked out of a call, and stays as it is when that is made again with other
+    /// buffers.
+    struct Plan {
+        HostCall call;
+        Status (HostCollective::*program)() = nullptr;
+        std::uint32_t arrival_count = 0;  ///< In the slot; 0 where they aren't counted.
+        std::uint32_t digest = 0;         ///< Of what all ranks must agree on.
+        std::uint64_t cell_bytes = 0;     ///< Of a contribution.
+        ReduceKernel kernel = nullptr;    ///< Where the reduction is nothing more than that.
+        std::uint64_t element_count = 0;  ///< For the kernel.
+    };
+
     /// Where a new communicator of these members could have its cells, if there are any left and
     /// all members are on this host. Called by one of them, who tells the others.
     [[nodiscard]] static std::optional<std::uint32_t> claim(
@@ -64,6 +76,12 @@ class HostCollective {
     }
     /// REQUIRES: takes() it.
     Status run(const HostCall& call);
+    /// The same for a call that was planned before; its buffers and number are the new ones.
+    DLRT_CORE Status run_planned(const Plan& plan);
+    /// The plan of the last call of run(), where it needs nothing but its buffers: it may be made
+    /// again by whoever has the same arguments.
+    [[nodiscard]] const Plan* repeatable() const { return is_repeatable_ ? &own_plan_ : nullptr; }
+    void set_repeatable(bool is_repeatable) { is_repeatable_ = is_repeatable; }
     /// What calls keep between them.
     [[nodiscard]] PieceWorks& pieces() { return pieces_; }
     [[nodiscard]] Arena& staging() { return staging_; }
@@ -82,6 +100,10 @@ class HostCollective {
         mutable std::optional<std::string> disagreement = std::nullopt;
     };
 
+    /// A program of coll::programs, compiled.
+    template<const auto& steps>
+    Status run_program();
+    [[nodiscard]] static Status (HostCollective::*compiled(const coll::CellProgram& program))();
     Status take_step(coll::CellStep step);
     Status take_last_step(coll::CellStep step);
     Status await_room();
@@ -126,19 +148,24 @@ class HostCollective {
         return bytes > sizeof(CellLine::payload);
     }
     [[nodiscard]] std::byte* data_of(std::uint32_t member) const {
-        return is_long(cell_bytes_) ? area_.body(member, count_) : line(member).payload.data();
+        return is_long(plan_->cell_bytes) ? area_.body(member, count_)
+                                          : line(member).payload.data();
     }
     [[nodiscard]] std::byte* result_data() const {
-        return is_long(cell_bytes_) ? area_.result_body(count_) : result_line().payload.data();
+        return is_long(plan_->cell_bytes) ? area_.result_body(count_)
+                                          : result_line().payload.data();
     }
     [[nodiscard]] std::uint64_t depth() const {
-        return is_long(cell_bytes_) ? cell_body_depth : cell_line_depth;
+        return is_long(plan_->cell_bytes) ? cell_body_depth : cell_line_depth;
     }
     /// Where this rank's contribution lies.
     [[nodiscard]] const std::byte* own_data() const;
-    [[nodiscard]] bool is_root() const { return call_.root == static_cast<std::int32_t>(rank_); }
+    [[nodiscard]] const HostCall& call() const { return plan_->call; }
     void reduce(const std::byte* left, const std::byte* right, std::byte* target) const {
-        call_.reducer->apply(left, right, target, call_.size_bytes, call_.reduction_memory);
+        if (plan_->kernel != nullptr) {
+            return plan_->kernel(left, right, target, plan_->element_count);
+        }
+        call().reducer->apply(left, right, target, call().size_bytes, call().reduction_memory);
     }
 
     Engine* engine_;
@@ -149,7 +176,12 @@ class HostCollective {
     CellArea area_;
     std::uint32_t rank_;
     std::int32_t size_;
+    struct Other {
+        Doorbell* bell;
+        std::uint32_t local_rank;
+    };
     std::vector<std::uint32_t> local_ranks_;  ///< By rank.
+    std::vector<Other> others_;
     RingFence fence_;
     bool is_fence_needed_ = true;
 
@@ -164,11 +196,13 @@ class HostCollective {
     Status failure_;
     std::string failure_text_;
 
-    // Of the operation at hand.
-    HostCall call_;
-    CellCall described_;
     std::uint32_t history_ = 0;
-    std::uint64_t cell_bytes_ = 0;  ///< Of a contribution.
+    Plan own_plan_;
+    bool is_repeatable_ = false;
+
+    // Of the operation at hand.
+    const Plan* plan_ = nullptr;
+    CellCall described_;
     bool is_last_ = false;
 };
 

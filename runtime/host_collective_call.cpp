@@ -88,19 +88,25 @@ Status run_with_data(Communicator& comm, const CollectiveCall& call, std::uint64
     host_call.output = piece.output;
     host_call.number.value = comm.take_operation_numbers(1, Persistence::once);
     const Status status = host.run(host_call);
-    if (status.ok()) static_cast<void>(pieces.finish());
-    return status;
+    if (!status.ok()) return status;
+    static_cast<void>(pieces.finish());
+    const bool is_plain = call.reducer == nullptr || call.reducer->is_plain();
+    host.set_repeatable(is_plain && staging_bytes == 0 && size_bytes > 0);
+    return {};
 }
 
 }  // namespace
 
 std::optional<Status> run_over_host_cells(Communicator& comm, const CollectiveCall& call) {
     HostCollective& host = *comm.host_collective();
+    host.set_repeatable(false);
     if (call.collective == coll::Collective::barrier) {
         if (!suits(comm, call, 0)) return std::nullopt;
         HostCall barrier;
         barrier.number.value = comm.take_operation_numbers(1, Persistence::once);
-        return host.run(barrier);
+        const Status status = host.run(barrier);
+        host.set_repeatable(status.ok());
+        return status;
     }
     if (call.is_uneven()) return std::nullopt;
     if (call.reducer != nullptr && !call.reducer->is_defined()) return std::nullopt;

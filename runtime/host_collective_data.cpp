@@ -14,19 +14,19 @@ void copy_bytes(std::byte* target, const std::byte* source, std::uint64_t bytes)
 }  // namespace
 
 const std::byte* HostCollective::own_data() const {
-    if (call_.input != nullptr || call_.output == nullptr) return call_.input;
-    const bool is_own_block = call_.collective == coll::Collective::gather ||
-                              call_.collective == coll::Collective::allgather;
-    return is_own_block ? call_.output + rank_ * call_.size_bytes : call_.output;
+    if (call().input != nullptr || call().output == nullptr) return call().input;
+    const bool is_own_block = call().collective == coll::Collective::gather ||
+                              call().collective == coll::Collective::allgather;
+    return is_own_block ? call().output + rank_ * call().size_bytes : call().output;
 }
 
 void HostCollective::write() {
     line(rank_).call = described_;
-    copy_bytes(data_of(rank_), own_data(), cell_bytes_);
+    copy_bytes(data_of(rank_), own_data(), plan_->cell_bytes);
     // The root reads no cell.
-    if (call_.collective != coll::Collective::scatter) return;
-    if (call_.placement == coll::Placement::in_place) return;
-    copy_bytes(call_.output, call_.input + rank_ * call_.size_bytes, call_.size_bytes);
+    if (call().collective != coll::Collective::scatter) return;
+    if (call().placement == coll::Placement::in_place) return;
+    copy_bytes(call().output, call().input + rank_ * call().size_bytes, call().size_bytes);
 }
 
 bool HostCollective::arrive() {
@@ -53,13 +53,13 @@ Status HostCollective::combine() {
 /// Of the ranks before `end`, in their order: what lies in their cells from that place on.
 void HostCollective::fold_cells(std::uint32_t end, std::uint64_t offset_bytes, std::byte* target)
     const {
-    if (call_.size_bytes == 0 || end == 0) return;
+    if (call().size_bytes == 0 || end == 0) return;
     // Whoever only collects has written no cell.
-    const bool has_cell = call_.collective != coll::Collective::reduce;
+    const bool has_cell = call().collective != coll::Collective::reduce;
     const auto operand = [&](std::uint32_t member) {
         return member == rank_ && !has_cell ? own_data() : data_of(member) + offset_bytes;
     };
-    if (end == 1) return copy_bytes(target, operand(0), call_.size_bytes);
+    if (end == 1) return copy_bytes(target, operand(0), call().size_bytes);
     reduce(operand(0), operand(1), target);
     for (std::uint32_t member = 2; member < end; ++member) reduce(target, operand(member), target);
 }
@@ -68,19 +68,19 @@ void HostCollective::fold_cells(std::uint32_t end, std::uint64_t offset_bytes, s
 void HostCollective::fold_at_root() const {
     // The first steps would overwrite what this rank has in its output. Nobody uses the result's
     // cell of this operation.
-    const bool is_in_the_way = rank_ >= 2 && own_data() == call_.output;
-    std::byte* const target = is_in_the_way ? result_data() : call_.output;
+    const bool is_in_the_way = rank_ >= 2 && own_data() == call().output;
+    std::byte* const target = is_in_the_way ? result_data() : call().output;
     fold_cells(static_cast<std::uint32_t>(size_), 0, target);
-    copy_bytes(call_.output, target, call_.size_bytes);
+    copy_bytes(call().output, target, call().size_bytes);
 }
 
 void HostCollective::copy_cells(std::uint64_t offset_bytes) const {
     for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        std::byte* const target = call_.output + member * call_.size_bytes;
-        if (member != rank_ || call_.collective == coll::Collective::alltoall) {
-            copy_bytes(target, data_of(member) + offset_bytes, call_.size_bytes);
+        std::byte* const target = call().output + member * call().size_bytes;
+        if (member != rank_ || call().collective == coll::Collective::alltoall) {
+            copy_bytes(target, data_of(member) + offset_bytes, call().size_bytes);
         } else {
-            copy_bytes(target, own_data(), call_.size_bytes);
+            copy_bytes(target, own_data(), call().size_bytes);
         }
     }
 }
@@ -91,7 +91,7 @@ Status HostCollective::take_cells() {
         if (const Status status = check_cell(member); !status.ok()) return status;
     }
     const auto all = static_cast<std::uint32_t>(size_);
-    switch (call_.collective) {
+    switch (call().collective) {
         case coll::Collective::reduce:
             fold_at_root();
             return {};
@@ -100,20 +100,20 @@ Status HostCollective::take_cells() {
             copy_cells(0);
             return {};
         case coll::Collective::alltoall:
-            copy_cells(rank_ * call_.size_bytes);
+            copy_cells(rank_ * call().size_bytes);
             return {};
         case coll::Collective::reduce_scatter:
-            fold_cells(all, rank_ * call_.size_bytes, call_.output);
+            fold_cells(all, rank_ * call().size_bytes, call().output);
             return {};
         case coll::Collective::scan:
-            fold_cells(rank_ + 1, 0, call_.output);
+            fold_cells(rank_ + 1, 0, call().output);
             return {};
         case coll::Collective::exscan:
-            fold_cells(rank_, 0, call_.output);
+            fold_cells(rank_, 0, call().output);
             return {};
         case coll::Collective::allreduce:
         case coll::Collective::barrier:
-            fold_cells(all, 0, call_.output);
+            fold_cells(all, 0, call().output);
             return {};
         case coll::Collective::bcast:
         case coll::Collective::scatter:
@@ -123,17 +123,17 @@ Status HostCollective::take_cells() {
 }
 
 Status HostCollective::take_root_cell() {
-    const auto root = static_cast<std::uint32_t>(call_.root);
+    const auto root = static_cast<std::uint32_t>(call().root);
     if (const Status status = check_cell(root); !status.ok()) return status;
-    const std::uint64_t offset = call_.collective == coll::Collective::scatter
-                                     ? rank_ * call_.size_bytes
+    const std::uint64_t offset = call().collective == coll::Collective::scatter
+                                     ? rank_ * call().size_bytes
                                      : 0;
-    copy_bytes(call_.output, data_of(root) + offset, call_.size_bytes);
+    copy_bytes(call().output, data_of(root) + offset, call().size_bytes);
     return {};
 }
 
 Status HostCollective::take_result() {
-    copy_bytes(call_.output, result_data(), call_.size_bytes);
+    copy_bytes(call().output, result_data(), call().size_bytes);
     return {};
 }
 

@@ -338,6 +338,10 @@ void narrow_bfloats(const std::byte* source, std::byte* target, std::uint64_t co
 
 }  // namespace
 
+ReduceKernel reduce_kernel(ReduceOp op, ElementType type) {
+    return kernel_for(op, type);
+}
+
 bool is_defined(ReduceOp op, ElementType type) {
     return kernel_for(op, type) != nullptr;
 }

@@ -45,6 +45,11 @@ void reduce_elements(
     std::uint64_t count
 );
 
+/// What reduce_elements() does for that operation and type; null where it isn't defined.
+using ReduceKernel =
+    void (*)(const std::byte* left, const std::byte* right, std::byte* target, std::uint64_t count);
+[[nodiscard]] ReduceKernel reduce_kernel(ReduceOp op, ElementType type);
+
 /// Divides each of `count` floats or complex numbers.
 void divide_elements(ElementType type, void* elements, std::uint64_t count, std::uint32_t divisor);
 

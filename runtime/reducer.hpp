@@ -49,6 +49,10 @@ class DLRT_CORE Reducer {
     /// null of a user's.
     [[nodiscard]] ReduceOp op() const { return op_; }
     [[nodiscard]] bool is_user() const { return user_op_ != nullptr; }
+    /// Of elements as they lie in the user's memory, and finish() does nothing.
+    [[nodiscard]] bool is_plain() const {
+        return !is_user() && op_ != ReduceOp::average && stored_ == carried_;
+    }
     /// Never cut within so many bytes, counted from the start of the carried data; not 0.
     [[nodiscard]] std::uint64_t unit_bytes() const;
 

@@ -197,7 +197,11 @@ dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared
     const FlightMark mark(site, record);
     if (form == Form::blocking) {
         const Status outcome = run_collective(prepared.comm(), prepared.call);
-        return outcome.ok() ? DLRT_OK : to_c(site.pass(outcome));
+        if (!outcome.ok()) return to_c(site.pass(outcome));
+        if (entry.arguments != nullptr && site.surface().is_ready_and_alone()) {
+            site.surface().recent_calls().note(*entry.arguments, prepared.comm(), record);
+        }
+        return DLRT_OK;
     }
     const CommunicatorRef shared = share(site, prepared.handle);
     const Result<Request*> made = is_persistent ? init_collective(shared, prepared.call)

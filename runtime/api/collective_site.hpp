@@ -5,6 +5,7 @@
 
 #include "runtime/api/arguments.hpp"
 #include "runtime/api/ops.hpp"
+#include "runtime/api/recent_calls.hpp"
 #include "runtime/collective.hpp"
 
 #include <optional>
@@ -19,6 +20,8 @@ struct Entry {
     const char* function;
     Form form = Form::blocking;
     dlrt_request* request = nullptr;
+    /// Of a call that may be made again the short way; else null.
+    const CollectiveArguments* arguments = nullptr;
 };
 
 /// A collective call, checked and translated.
@@ -52,6 +55,23 @@ struct ListArguments {
     const dlrt_type* types;
     enum class Types : std::uint8_t { one, each } type_count = Types::one;
 };
+
+/// One buffer in, one out, of the same elements.
+struct Buffers {
+    const void* input;
+    void* output;
+    std::int64_t count;
+    dlrt_type type;
+};
+
+[[nodiscard]] inline ConstBuffer input_of(const Buffers& buffers, const Prepared& prepared) {
+    if (prepared.call.is_in_place) return {};
+    return {buffers.input, static_cast<std::uint64_t>(buffers.count), prepared.layout.reference};
+}
+
+[[nodiscard]] inline Buffer output_of(const Buffers& buffers, const Prepared& prepared) {
+    return {buffers.output, static_cast<std::uint64_t>(buffers.count), prepared.layout.reference};
+}
 
 /// What every collective function begins with.
 Status open_collective(const Site& site, const Entry& entry, dlrt_comm comm, Prepared& prepared);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/api/surface.hpp"
 
+#include "runtime/api/recent_calls.hpp"
+
 namespace dlrt::api {
 
 static_assert(static_cast<int>(Errc::timeout) == DLRT_ERR_TIMEOUT);
@@ -11,6 +13,14 @@ static_assert(static_cast<int>(ReduceOp::average) == built_in_op_count - 1);
 
 // Never destroyed: a program may leave without finalize while other threads are inside.
 Surface* const Surface::instance_ = new Surface;
+
+Surface::Surface() : recent_calls_(new RecentCalls) {
+}
+
+void Surface::forget_recent() {
+    recent_ = nullptr;
+    recent_calls_->forget();
+}
 
 void Surface::attach(Core& core) {
     const std::scoped_lock guard(attach_mutex_);

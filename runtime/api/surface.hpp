@@ -21,6 +21,8 @@
 
 namespace dlrt::api {
 
+class RecentCalls;
+
 enum class Direction : std::uint8_t { send, receive };
 
 struct MessageEntry {
@@ -33,6 +35,7 @@ inline constexpr std::uint32_t built_in_op_count = 14;
 
 class Surface {
   public:
+    Surface();
     [[nodiscard]] static Surface& get() { return *instance_; }
 
     /// Makes the core's objects reachable in one load each. Once per init.
@@ -75,7 +78,8 @@ class Surface {
         recent_ = comm;
     }
     /// Before a communicator goes.
-    void forget_recent() { recent_ = nullptr; }
+    void forget_recent();
+    [[nodiscard]] RecentCalls& recent_calls() { return *recent_calls_; }
 
     // Valid while attached.
     Communicator* world = nullptr;
@@ -94,6 +98,7 @@ class Surface {
     static Surface* const instance_;
     std::uint64_t recent_handle_ = 0;
     const Communicator* recent_ = nullptr;
+    RecentCalls* const recent_calls_;  ///< As the surface, never destroyed.
     std::atomic<Core*> core_{nullptr};
     std::atomic<Core*> core_alone_{nullptr};  ///< The same unless shared or in a group.
     std::atomic<std::uint32_t> open_call_groups_{0};

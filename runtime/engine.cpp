@@ -83,13 +83,25 @@ struct Probe {
         if (state->has_seen_abort()) error = Errc::aborted;
         return error != Errc::ok;
     }
-    static bool is_over(void* probe) { return static_cast<Probe*>(probe)->look(); }
+    static bool is_over(void* waiting_probe) {
+        Probe& probe = *static_cast<Probe*>(waiting_probe);
+        if (probe.look()) return true;
+        if (probe.key.source != any_source || !probe.state->is_left_alone()) return false;
+        probe.error = Errc::peer_lost;
+        probe.state->note_missed_by_all();
+        return true;
+    }
 
     void fill(MessageStatus& status) const {
         if (found != nullptr) status = status_of(*found);
         if (error == Errc::ok) return;
         status = {};
-        if (error == Errc::peer_lost) {
+        if (error == Errc::peer_lost && key.source == any_source) {
+            status.error = fail(
+                error, "probe of any rank, tag {}: all others have ended without finalizing",
+                key.tag
+            );
+        } else if (error == Errc::peer_lost) {
             status.error = fail(
                 error, "probe of world rank {}, tag {}: that rank has ended without finalizing",
                 key.source, key.tag

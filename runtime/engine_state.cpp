@@ -230,18 +230,48 @@ void EngineState::look_around() {
         segment_->header().departures.load(std::memory_order_relaxed) == 0) {
         return;
     }
-    check_world();
+    static_cast<void>(find_departed());
 }
 
 void EngineState::check_world() {
-    if (segment_ == nullptr) return;
+    // Where that fails something, the wait may be over; its thread may still send to itself then.
+    if (find_departed()) return;
+    // Several threads could send to each other.
+    if (departures_seen_ == 0 || waiter.is_multiple() || !are_all_others_gone()) return;
+    is_left_alone_ = true;
+    bool has_failed = false;
+    requests.for_each([&](Request& request) {
+        if (request.stage == Stage::idle || request.kind != RequestKind::receive) return;
+        if (request.key.source != any_source || request.found_source != no_rank) return;
+        fail_request(request, Errc::peer_lost);
+        has_failed = true;
+    });
+    if (has_failed) note_missed_by_all();
+}
+
+bool EngineState::are_all_others_gone() const {
+    return world_rank_of_local_.size() == peers_.size() &&
+           std::ranges::all_of(world_rank_of_local_, [this](WorldRank rank) {
+               return rank == rank_ || has_departed(rank);
+           });
+}
+
+void EngineState::note_missed_by_all() {
+    for (const WorldRank rank : world_rank_of_local_) {
+        if (rank != rank_) return note_missed(rank);
+    }
+}
+
+bool EngineState::find_departed() {
+    if (segment_ == nullptr) return false;
+    bool has_failed = false;
     if (segment_->abort_cell().raised.load(std::memory_order_acquire) != 0) {
         has_seen_abort_ = true;
-        fail_those_who_need(any_source, Errc::aborted);
+        has_failed = fail_those_who_need(any_source, Errc::aborted);
     }
     // Pairs with mark_departed(): who is counted is marked.
     const std::uint32_t departures = segment_->header().departures.load(std::memory_order_acquire);
-    if (departures == 0) return;
+    if (departures == 0) return has_failed;
     departures_seen_ = departures;
     // What the departed sent before is there already; it must be taken before anybody is failed.
     for (int round = 0; round < 1000 && progress();) ++round;
@@ -252,8 +282,11 @@ void EngineState::check_world() {
         const WorldRank rank = world_rank_of_local_[local];
         if (rank == rank_) continue;
         peer_of(rank).has_departed = true;
-        if (fail_those_who_need(rank, Errc::peer_lost)) note_missed(rank);
+        if (!fail_those_who_need(rank, Errc::peer_lost)) continue;
+        note_missed(rank);
+        has_failed = true;
     }
+    return has_failed;
 }
 
 }  // namespace dlrt

@@ -113,9 +113,13 @@ class EngineState final : public Progress {
     bool progress() override;
     [[nodiscard]] bool has_arrivals() override;  ///< Then it rings senders.
     [[nodiscard]] bool has_unfinished_posts() const override;
+    /// By who waits: when nobody else is left, a receive from any rank fails too.
     void check_world() override;
-    /// The same, by who only polls: quick where nothing has happened.
+    /// By who only polls, and may still send something to itself: quick where nothing has happened.
     void look_around();
+    /// Whether a blocking wait has found that all other ranks have gone.
+    [[nodiscard]] bool is_left_alone() const { return is_left_alone_; }
+    void note_missed_by_all();
     /// REQUIRES: locked.
     void wait_for(HostWait& wait);
     void ring(std::uint32_t local_rank);
@@ -223,6 +227,9 @@ class EngineState final : public Progress {
     bool take_completions(EndpointSlot& slot);
     /// Whether one that another thread waits for has come: it must be told.
     bool find_host_events();
+    /// Whether something failed by it.
+    bool find_departed();
+    [[nodiscard]] bool are_all_others_gone() const;
     /// Whether there were any.
     bool fail_those_who_need(WorldRank rank, Errc error);
 
@@ -260,6 +267,7 @@ class EngineState final : public Progress {
     bool shares_core_;
     std::uint32_t departures_seen_ = 0;
     bool has_seen_abort_ = false;
+    bool is_left_alone_ = false;
 };
 
 }  // namespace dlrt

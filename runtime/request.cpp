@@ -50,6 +50,12 @@ Status outcome_of(const Request& request) {
             request.found_tag, request.message_bytes, request.capacity_bytes
         );
     }
+    if (code == Errc::peer_lost && peer == any_source) {
+        return fail(
+            code, "receive from any rank, tag {}: all others have ended without finalizing",
+            request.key.tag
+        );
+    }
     if (code == Errc::peer_lost) {
         return fail(
             code, "{} {}, tag {}: that rank has ended without finalizing", call, other,

@@ -221,6 +221,37 @@ TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on"
     }
 }
 
+TEST_CASE("wait: who waits for anybody when all others have gone is told", "[runtime]") {
+    Cluster cluster(3, Wiring{});
+    cluster.run([&](WorldRank rank, Engine& engine) {
+        if (rank != 0) return cluster.segment().mark_departed(static_cast<std::uint32_t>(rank));
+        const auto sent = pattern(1, 16);
+        std::vector<std::byte> first(16), second(16);
+        MessageStatus status;
+        Request* const from_lost = engine.irecv(to(2, 1), bytes_to_fill(second));
+        Request* const from_any = engine.irecv(to(any_source, 1), bytes_to_fill(first));
+        engine.wait(from_lost);
+        DLRT_DEMAND(outcome_of(*from_lost).code == Errc::peer_lost);
+        engine.release(from_lost);
+        // It isn't without hope before its thread waits for it.
+        DLRT_DEMAND(!engine.test(from_any));
+        DLRT_DEMAND(engine.send(SendMode::standard, to(0, 1), bytes_to_send(sent)).ok());
+        engine.wait(from_any);
+        DLRT_DEMAND(outcome_of(*from_any).ok() && first == sent);
+        engine.release(from_any);
+        Request* const hopeless = engine.irecv(to(any_source, 7), bytes_to_fill(first));
+        engine.wait(hopeless);
+        DLRT_DEMAND(outcome_of(*hopeless).code == Errc::peer_lost);
+        const std::string
+            expected = "receive from any rank, tag 7: all others have ended without finalizing";
+        DLRT_DEMAND(last_error_text() == expected);
+        engine.release(hopeless);
+        engine.probe(to(any_source, 7), status);
+        DLRT_DEMAND(status.error.code == Errc::peer_lost);
+    });
+    CHECK(cluster.segment().life(0).missed_rank.load(std::memory_order_relaxed) != 0);
+}
+
 TEST_CASE("polling: who never waits sees departures and aborts too", "[runtime]") {
     const Errc expected = GENERATE(Errc::peer_lost, Errc::aborted);
     Cluster cluster(2, Wiring{});

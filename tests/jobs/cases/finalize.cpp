@@ -108,6 +108,17 @@ void never_but_awaited(int rank, const std::string& ending) {
     std::exit(ending == "fails" ? 3 : 0);
 }
 
+/// All others have left; nobody can send any more.
+void never_but_any_awaited(int rank, int size) {
+    if (rank != size - 1) std::exit(0);
+    int value = 0;
+    expect_error(
+        dlrt_recv(&value, 1, DLRT_INT, DLRT_ANY_SOURCE, 7, comm, nullptr), DLRT_ERR_PEER_LOST
+    );
+    expect_text("dlrt_recv: receive from any rank, tag 7: all others have ended");
+    std::exit(0);
+}
+
 /// The same for who never sleeps.
 void never_but_polled_for(int rank) {
     if (rank == 0) std::exit(0);
@@ -170,6 +181,7 @@ int main(int argc, char** argv) {
     if (part == "unmatched") unmatched(rank);
     if (part == "at_exit") std::atexit(at_exit);
     if (part.starts_with(awaited)) never_but_awaited(rank, part.substr(awaited.size()));
+    if (part == "never_but_any_awaited") never_but_any_awaited(rank, size);
     if (part == "never_but_polled_for") never_but_polled_for(rank);
     if (part == "never_but_awaited_in_finalize") never_but_awaited_in_finalize(rank, size);
     if (part == "threads_inside") threads_inside(rank);

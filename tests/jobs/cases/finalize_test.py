@@ -51,6 +51,13 @@ class Finalize(LauncherCase):
                 job = self.expect("never_but_awaited_" + ending, size=2, status=1)
                 self.assert_leaver_blamed(job)
 
+    def test_never_while_another_waits_for_anybody(self):
+        self.assert_leaver_blamed(self.expect("never_but_any_awaited", size=2, status=1))
+        # Of several one is blamed, the others are noted.
+        job = self.expect("never_but_any_awaited", size=3, status=1)
+        self.assertIn("without finalizing dlrt, but rank 2 waited for it", job.err)
+        self.assertIn("note: rank 1 ended without finalizing dlrt", job.err)
+
     def test_never_while_another_polls_for_a_message(self):
         job = self.expect("never_but_polled_for", size=2, status=1)
         self.assert_leaver_blamed(job)

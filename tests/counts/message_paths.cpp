@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The short ways of a small message, each in a function of its own that message_paths_test.py has
-/// valgrind count. One thread and one process throughout, so that nothing waits and every run takes
-/// the same instructions.
+/// The short ways of a small message or collective, each in a function of its own that
+/// message_paths_test.py has valgrind count. One thread and one process throughout, so that nothing
+/// waits and every run takes the same instructions.
 ///
 /// Usage: message_paths PATH   Prints how many operations its function was called for.
 #include "dlrt.h"
 
 #include "runtime/core.hpp"
+#include "runtime/host_collective.hpp"
 #include "tests/runtime/engine_cluster.hpp"
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace dlrt::testing {
 namespace {
@@ -81,9 +84,65 @@ extern "C" {
     expect(dlrt_waitall(count, requests.data(), nullptr) == DLRT_OK);
 }
 
+[[gnu::noinline]] void counted_give_cell(HostCollective& host, const HostCollective::Plan& plan) {
+    expect(host.run_planned(plan).ok());
+}
+
+[[gnu::noinline]] void counted_take_cell(HostCollective& host, const HostCollective::Plan& plan) {
+    expect(host.run_planned(plan).ok());
+}
+
 }  // extern "C"
 
 namespace {
+
+/// Collectives over cells between the same two: who gives never waits for who takes, as long as
+/// they take turns.
+class Cells {
+  public:
+    Cells() : cluster_(2, {}), group_(std::make_shared<const Group>(std::vector<WorldRank>{0, 1})) {
+        for (std::int32_t rank = 0; rank < 2; ++rank) {
+            hosts_.push_back(std::make_unique<HostCollective>(
+                cluster_.engine(rank), ContextId{40}, group_, rank, 0
+            ));
+        }
+    }
+    void broadcast() { repeat(coll::Collective::bcast, 0); }
+    /// 0 gives to 1, who sums.
+    void reduce() { repeat(coll::Collective::reduce, 1); }
+
+  private:
+    void repeat(coll::Collective collective, std::int32_t root) {
+        HostCall call;
+        call.collective = collective;
+        call.root = root;
+        call.size_bytes = sizeof(double);
+        call.element = ElementType::float64;
+        std::array<double, 2> given{1, 2}, taken{};
+        const HostCollective::Plan* plans[2];
+        for (std::size_t rank = 0; rank < 2; ++rank) {
+            if (collective == coll::Collective::reduce) {
+                call.reducer = &sum_;
+                call.input = reinterpret_cast<const std::byte*>(&given[rank]);
+            }
+            const bool has_output = collective == coll::Collective::bcast || rank == 1;
+            call.output = has_output ? reinterpret_cast<std::byte*>(&taken[rank]) : nullptr;
+            expect(hosts_[rank]->run(call).ok());
+            hosts_[rank]->set_repeatable(true);
+            plans[rank] = hosts_[rank]->repeatable();
+        }
+        for (int round = 0; round < round_count; ++round) {
+            counted_give_cell(*hosts_[0], *plans[0]);
+            counted_take_cell(*hosts_[1], *plans[1]);
+        }
+        if (collective == coll::Collective::reduce) expect(taken[1] == 3);
+    }
+
+    Cluster cluster_;
+    GroupRef group_;
+    std::vector<std::unique_ptr<HostCollective>> hosts_;
+    const Reducer sum_{ReduceOp::sum, ElementType::float64};
+};
 
 /// Two ranks of a host, both in this process: what one posts the other finds when it is asked.
 class Pair {
@@ -175,6 +234,14 @@ int run(const std::string& path) {
     if (path == "shm_windows" || path == "shm_windows_behind_100") {
         Pair().exchange_windows(path == "shm_windows" ? 0 : 100);
         return windowed_count;
+    }
+    if (path == "cells_broadcast") {
+        Cells().broadcast();
+        return round_count;
+    }
+    if (path == "cells_reduce") {
+        Cells().reduce();
+        return round_count;
     }
     if (path == "self") {
         Surface().exchange();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions that a small message takes, and compares them with the record beside.
+"""Counts the instructions that a small message or collective takes, and compares them with the record beside.
 
 usage: message_paths_test.py SOURCE_FOLDER BUILD_FOLDER [--write]
 
@@ -26,6 +26,9 @@ PATHS = [
     ("shm progress and match", "shm_windows", "counted_engine_progress"),
     ("shm wait and release", "shm_windows", "counted_engine_wait"),
     ("shm progress and match behind 100", "shm_windows_behind_100", "counted_engine_progress"),
+    ("cells: give to one", "cells_broadcast", "counted_give_cell"),
+    ("cells: take from one", "cells_broadcast", "counted_take_cell"),
+    ("cells: take and sum", "cells_reduce", "counted_take_cell"),
     ("core send to self", "self_in_core", "counted_engine_send"),
     ("core receive from self", "self_in_core", "counted_engine_recv"),
     ("dlrt_send to self", "self", "counted_send"),

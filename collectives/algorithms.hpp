@@ -25,6 +25,7 @@ namespace dlrt::coll {
 [[nodiscard]] Schedule bcast_scatter_allgather(const Shape& shape);
 [[nodiscard]] Schedule reduce_binomial(const Shape& shape);
 [[nodiscard]] Schedule reduce_chain(const Shape& shape);
+[[nodiscard]] Schedule reduce_circulant(const Shape& shape);
 [[nodiscard]] Schedule reduce_knomial(const Shape& shape);
 [[nodiscard]] Schedule reduce_rabenseifner(const Shape& shape);
 [[nodiscard]] Schedule allreduce_recursive_doubling(const Shape& shape);
@@ -47,6 +48,7 @@ namespace dlrt::coll {
 [[nodiscard]] Schedule reduce_scatter_ring(const Shape& shape);
 [[nodiscard]] Schedule reduce_scatter_recursive_halving(const Shape& shape);
 [[nodiscard]] Schedule reduce_scatter_pairwise(const Shape& shape);
+[[nodiscard]] Schedule reduce_scatter_bruck(const Shape& shape);
 [[nodiscard]] Schedule reduce_scatter_circulant(const Shape& shape);
 [[nodiscard]] Schedule alltoall_linear(const Shape& shape);
 [[nodiscard]] Schedule alltoall_pairwise(const Shape& shape);

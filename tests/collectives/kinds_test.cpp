@@ -114,7 +114,7 @@ TEST_CASE("kinds: each rank sends G(n-1)/n in a reduce-scatter of G bytes", "[co
     for (int size : {2, 3, 5, 6, 7, 8, 9}) {
         const auto count = static_cast<std::uint64_t>(size);
         const ChunkSizes sizes = ChunkSizes::block(total_bytes / count);
-        for (const char* name : {"ring", "pairwise", "recursive_halving", "circulant"}) {
+        for (const char* name : {"ring", "pairwise", "recursive_halving", "circulant", "bruck"}) {
             INFO(name << " p " << size);
             const auto schedules = separate_ranks(Collective::reduce_scatter, name, size);
             CHECK(
@@ -145,8 +145,10 @@ TEST_CASE(
     for (int size = 2; size <= 9; ++size) {
         const std::uint32_t log = expected[static_cast<std::size_t>(size - 2)];
         INFO("p " << size);
-        CHECK(messages("circulant", size) == for_each_rank(size, log));
-        CHECK(depth("circulant", size) <= log);
+        for (const char* name : {"circulant", "bruck"}) {
+            CHECK(messages(name, size) == for_each_rank(size, log));
+            CHECK(depth(name, size) <= log);
+        }
         for (std::uint32_t sent : messages("recursive_halving", size)) CHECK(sent <= log);
         CHECK(depth("recursive_halving", size) <= log);
     }

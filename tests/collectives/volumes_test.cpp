@@ -148,6 +148,21 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "volumes: a reduction on a circulant graph passes each block on once, in the fewest rounds",
+    "[collectives]"
+) {
+    for (std::int32_t size : {1, 2, 3, 5, 6, 8, 13, 32, 33}) {
+        const auto schedules = schedules_of(Collective::reduce, "circulant", size, size / 2);
+        const auto others = static_cast<std::uint64_t>(size - 1);
+        CHECK(total_sent(schedules) == Traffic{32 * others, others * total_bytes});
+        const std::size_t rounds = size == 1 ? 0 : 32 - 1 + rounds_for(size);
+        for (const Schedule& schedule : schedules)
+            CHECK(traffic_of(schedule, StepKind::recv).messages <= rounds);
+        CHECK(depth_of(schedules) <= rounds);
+    }
+}
+
+TEST_CASE(
     "volumes: a circulant broadcast to six ranks begins as worked out by hand", "[collectives]"
 ) {
     // Over distances 1 2 3 rank 1 gets blocks 0 -2 -1, rank 3 blocks -2 -3 2, each time 3 more. Two

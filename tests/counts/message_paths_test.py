@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions that a small message or collective takes, and compares them with the record beside.
+"""Counts the instructions that a small message or collective takes, and compares them with the
+record beside.
 
 usage: message_paths_test.py SOURCE_FOLDER BUILD_FOLDER [--write]
 

@@ -35,6 +35,9 @@ def entries():
     found = [
         Entry("latency", 2, ("latency", *small), tags=quick),
         Entry("latency rotated", 2, ("--rotate", "latency", "--sizes", "4096:4194304")),
+        # What is one byte beyond a power of two, where protocols change, and very long (case F05).
+        Entry(EDGES, 2, ("--batches", "3", "--one-more", "latency", "--sizes", "1:268435456"),
+              peer_rounds=2),
         Entry("bandwidth", 2, ("bandwidth", *large), tags=quick),
         Entry("both ways", 2, ("both_ways", *large)),
         Entry("rate", 2, ("rate",), tags=quick),
@@ -83,6 +86,7 @@ def collective_entries():
     return found
 
 
+EDGES = "edges"
 COLLECTIVES = (
     "all_reduce", "broadcast", "reduce", "reduce_scatter", "all_gather", "all_to_all", "gather",
     "scatter", "scan", "exclusive_scan", "all_gatherv", "all_to_allv", "begun_all_reduce")

@@ -24,6 +24,8 @@ class Samples:
         self.units[key] = unit
 
     def best(self, key, label, last=None):
+        if key not in self.values:
+            return None
         values = self.values[key][label][:last]
         if not values:
             return None

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table for people: worst ratio first, both baselines, the machine's limit beside, and what is
 to be reached."""
+from edges import edge_lines
+from entries import EDGES
 from targets import target_of
 
 LIMITS = {
@@ -21,7 +23,7 @@ def rows_of(samples):
     """(key, unit, values by column, ratio as installed, ratio as tuned, limit), worst first."""
     rows = []
     for key in list(samples.values):
-        if key[0] == "limits":
+        if key[0] in ("limits", EDGES):
             continue
         values = {label: samples.best(key, label) for label in COLUMNS
                   if label in samples.values[key]}
@@ -74,6 +76,7 @@ def text_of(samples):
     lines.append("")
     if asked:
         lines.append(f"Collectives: {met} of {asked} rows with a target reach it.")
+    lines += edge_lines(samples, COLUMNS)
     lines.append("Ratios are dlrt to the better peer, best of all rounds; below 1 dlrt is ahead.")
     limits = [(key, samples.best(key, "machine"), samples.units[key])
               for key in samples.values if key[0] == "limits"]

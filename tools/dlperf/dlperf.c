@@ -53,6 +53,7 @@ static void print_help(void) {
         "\nOptions:\n"
         "  --sizes FROM:TO    bytes of a message, from FROM to TO (8:4194304)\n"
         "  --step N           from one size to the next, a factor (2)\n"
+        "  --one-more         after each size the one that is a byte longer\n"
         "  --batches N        batches of which the best counts (5)\n"
         "  --window N         messages in flight (64)\n"
         "  --threads N        threads of a rank in the test threads (4)\n"
@@ -97,17 +98,12 @@ static void parse_sizes(const char* text) {
 
 static void parse_options(int argc, char** argv) {
     static const struct option options[] = {
-        {"sizes", required_argument, NULL, 's'},
-        {"batches", required_argument, NULL, 'b'},
-        {"window", required_argument, NULL, 'w'},
-        {"threads", required_argument, NULL, 't'},
-        {"wait", required_argument, NULL, 'p'},
-        {"step", required_argument, NULL, 'f'},
-        {"rotate", no_argument, NULL, 'r'},
-        {"validate", no_argument, NULL, 'v'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"sizes", required_argument, NULL, 's'},  {"batches", required_argument, NULL, 'b'},
+        {"window", required_argument, NULL, 'w'}, {"threads", required_argument, NULL, 't'},
+        {"wait", required_argument, NULL, 'p'},   {"step", required_argument, NULL, 'f'},
+        {"one-more", no_argument, NULL, 'o'},     {"rotate", no_argument, NULL, 'r'},
+        {"validate", no_argument, NULL, 'v'},     {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 's') parse_sizes(optarg);
@@ -122,6 +118,7 @@ static void parse_options(int argc, char** argv) {
             perf_options.thread_count = (int)parse_number("--threads", optarg, 1, 64);
         }
         if (option == 'p') perf_options.wait_s = (double)parse_number("--wait", optarg, 1, 3600);
+        if (option == 'o') perf_options.has_one_more = true;
         if (option == 'r') perf_options.is_rotated = true;
         if (option == 'v') perf_options.is_validated = true;
         if (option == 'j') perf_options.is_json = true;

@@ -22,6 +22,13 @@ double perf_now_us(void) {
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
+size_t perf_size_after(size_t size_bytes) {
+    size_t regular = perf_options.smallest_bytes;
+    while (regular * perf_options.step <= size_bytes) regular *= perf_options.step;
+    const bool is_regular = size_bytes == regular;
+    return perf_options.has_one_more && is_regular ? regular + 1 : regular * perf_options.step;
+}
+
 int perf_rounds(size_t size_bytes, double budget_bytes, int most) {
     const double rounds = budget_bytes / (double)(size_bytes + 512);
     return rounds > most ? most : rounds < 8 ? 8 : (int)rounds;

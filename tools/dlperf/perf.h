@@ -17,7 +17,8 @@ enum { perf_tag = 7, perf_window_max = 4096 };
 
 struct perf_options {
     size_t smallest_bytes, largest_bytes;
-    size_t step; /* from one size to the next, a factor */
+    size_t step;       /* from one size to the next, a factor */
+    bool has_one_more; /* after each size the one that is a byte longer */
     int batch_count;
     int window;        /* messages in flight */
     int thread_count;  /* of each rank in the test `threads` */
@@ -76,8 +77,9 @@ double perf_sum(double value);
 double perf_largest(double value);
 
 /* The options' sizes. */
+size_t perf_size_after(size_t size_bytes);
 #define PERF_FOR_SIZES(size_bytes)                        \
     for (size_t size_bytes = perf_options.smallest_bytes; \
-         size_bytes <= perf_options.largest_bytes; size_bytes *= perf_options.step)
+         size_bytes <= perf_options.largest_bytes; size_bytes = perf_size_after(size_bytes))
 
 #endif

@@ -12,7 +12,8 @@ QUICK = ["--json", "--validate", "--batches", "1", "--window", "8", "--wait", "1
 # test: (ranks, options, the sizes of its results)
 EXPECTED = {
     "latency": (2, ["--sizes", "1:4096"], [2**i for i in range(13)]),
-    "bandwidth": (2, ["--sizes", "1024:2048"], [1024, 2048]),
+    "bandwidth": (2, ["--sizes", "1:65", "--step", "4", "--one-more"],
+                  [1, 2, 4, 5, 16, 17, 64, 65]),
     "both_ways": (4, ["--sizes", "8:8"], [8]),
     "rate": (4, [], [8]),
     "ring": (3, [], [3]),

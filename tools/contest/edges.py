@@ -28,8 +28,8 @@ def edge_lines(samples, labels):
         lines.append(text)
     if not lines:
         return []
-    return ["One byte more (at most x 1.50), and the rate of long messages against the best and memcpy "
-            "(at least 70%):",
+    return ["One byte more (at most x 1.50), and the rate of long messages against the best and "
+            "memcpy (at least 70%):",
             *(f"  {line}" for line in lines)]
 
 

@@ -2,6 +2,7 @@
 #include "runtime/collective.hpp"
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/collective_comparison.hpp"
 #include "runtime/host_collective_call.hpp"
 
 namespace dlrt {
@@ -22,6 +23,19 @@ Result<CollectiveOperation*> open(
     return &operation;
 }
 
+/// Of the operation that is about to begin, where others have been waiting for some time.
+Status compare_with_waiters(Communicator& comm) {
+    if (!comm.engine().has_long_waiters()) [[likely]]
+        return {};
+    const CallInProgress call{
+        comm.group().get(), comm.user_context(), comm.next_operation_number(Persistence::once),
+        comm.rank()};
+    std::optional<std::string> found;
+    comm.engine().look_inside([&](EngineInside& inside) { found = find_disagreement(inside, call); }
+    );
+    return found ? fail(Errc::mismatch, "{}", *found) : Status{};
+}
+
 }  // namespace
 
 Status take_turn(Communicator& comm, Call call) {
@@ -39,12 +53,14 @@ Status run_collective(Communicator& comm, const CollectiveCall& call) {
     if (comm.host_collective() != nullptr) {
         if (const auto done = run_over_host_cells(comm, call)) return *done;
     }
+    if (const Status status = compare_with_waiters(comm); !status.ok()) return status;
     CollectiveOperation& operation = comm.collective_state().blocking();
     const Status status = operation.open(comm, call, Form::blocking);
     return status.ok() ? comm.engine().run(operation) : status;
 }
 
 Result<Request*> start_collective(const CommunicatorRef& comm, const CollectiveCall& call) {
+    if (const Status status = compare_with_waiters(*comm); !status.ok()) return status;
     const auto operation = open(comm, call, Form::nonblocking);
     if (!operation) return operation.error();
     return comm->engine().start_task(**operation);

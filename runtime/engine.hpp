@@ -138,6 +138,8 @@ class DLRT_CORE Engine {
     /// Waits until it has come. Errc::aborted, or Errc::peer_lost and who it is that has gone, when
     /// it can't come any more.
     [[nodiscard]] Errc wait_for_host(const HostEvent& event, WorldRank& lost);
+    /// Whether ranks of the host have waited in collectives for some time (see HostNotes).
+    [[nodiscard]] bool has_long_waiters() const;
     /// Calls `look` with the lock held.
     void look_inside(const std::function<void(EngineInside&)>& look);
     /// Wakes a rank of the host, after something was written that it may wait for.

@@ -2,6 +2,8 @@
 /// Progress, completion and failure: what the two halves of the protocols share.
 #include "runtime/engine_state.hpp"
 
+#include "runtime/host_cells.hpp"
+
 #include <algorithm>
 
 namespace dlrt {
@@ -14,6 +16,11 @@ EngineState::EngineState(Engine::Options options)
       ring_fence_(options.ring_fence),
       write_doorbell_descriptor_(std::move(options.write_doorbell_descriptor)),
       shares_core_(options.wait_budget.spin_rounds == 0) {
+    if (segment_ != nullptr) {
+        const CellAreas areas(segment_->collective_area(), segment_->header().local_size);
+        notes_ = &areas.notes();
+        disagreements_seen_ = notes_->disagreements.load(std::memory_order_relaxed);
+    }
     for (auto& endpoint : options.endpoints) {
         slots_.emplace_back().endpoint = std::move(endpoint);
     }
@@ -91,9 +98,10 @@ bool EngineState::has_arrivals() {
     for (EndpointSlot& slot : slots_) {
         if (slot.endpoint->has_work()) return true;
     }
-    return std::ranges::any_of(host_waits_, [](const HostWait* wait) {
+    const bool has_come = std::ranges::any_of(host_waits_, [](const HostWait* wait) {
         return !wait->is_told && wait->event->has_come();
     });
+    return has_come || (has_calls_to_compare() && is_told_of_disagreement());
 }
 
 bool EngineState::has_unfinished_posts() const {

@@ -7,6 +7,7 @@
 
 #include "runtime/engine.hpp"
 #include "runtime/host_event.hpp"
+#include "runtime/host_notes.hpp"
 #include "runtime/match.hpp"
 #include "runtime/message_store.hpp"
 #include "runtime/peer_table.hpp"
@@ -91,6 +92,14 @@ class EngineState final : public Progress {
         return !tasks_.empty() || !blocking_tasks_.empty() || !host_waits_.empty();
     }
     void compare_calls() override;
+    [[nodiscard]] bool is_told_of_disagreement() const override;
+    void begin_long_wait() override;
+    void end_long_wait() override;
+    /// This rank has found one.
+    void tell_of_disagreement();
+    [[nodiscard]] bool has_long_waiters() const {
+        return notes_ != nullptr && notes_->long_waiters.load(std::memory_order_relaxed) != 0;
+    }
     /// The call of a rank on this host that has that operation number in the context, or has
     /// failed there. Empty when it isn't known (yet, or any more).
     [[nodiscard]] std::optional<FlightEntry> find_call(
@@ -264,6 +273,8 @@ class EngineState final : public Progress {
     RingFence ring_fence_;
     std::function<void(std::uint32_t)> write_doorbell_descriptor_;
     std::vector<HostWait*> host_waits_;
+    HostNotes* notes_ = nullptr;  ///< Null without a segment.
+    std::uint32_t disagreements_seen_ = 0;
     bool shares_core_;
     std::uint32_t departures_seen_ = 0;
     bool has_seen_abort_ = false;

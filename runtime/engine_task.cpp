@@ -66,6 +66,7 @@ std::optional<FlightEntry> EngineInside::find_failed_call(WorldRank rank, Contex
 void EngineInside::mark_failed(ContextId context, FlightPlace place) {
     FlightRecorder* const flight = state_.waiter.flight_recorder();
     if (flight != nullptr) flight->fail(static_cast<std::uint64_t>(context), place);
+    state_.tell_of_disagreement();
 }
 
 bool EngineInside::has_waiting() const {
@@ -163,7 +164,36 @@ bool EngineState::advance_tasks() {
     return true;
 }
 
+bool EngineState::is_told_of_disagreement() const {
+    // Pairs with tell_of_disagreement(): the record says that it has failed.
+    return notes_ != nullptr &&
+           notes_->disagreements.load(std::memory_order_acquire) != disagreements_seen_;
+}
+
+void EngineState::tell_of_disagreement() {
+    if (notes_ == nullptr) return;
+    notes_->disagreements.fetch_add(1, std::memory_order_release);
+    for (std::uint32_t local = 0; local < world_rank_of_local_.size(); ++local) {
+        if (world_rank_of_local_[local] != rank_) ring(local);
+    }
+}
+
+void EngineState::begin_long_wait() {
+    if (notes_ != nullptr) notes_->long_waiters.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void EngineState::end_long_wait() {
+    if (notes_ != nullptr) notes_->long_waiters.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool Engine::has_long_waiters() const {
+    return state_->has_long_waiters();
+}
+
 void EngineState::compare_calls() {
+    if (notes_ != nullptr) {
+        disagreements_seen_ = notes_->disagreements.load(std::memory_order_acquire);
+    }
     EngineInside inside(*this);
     for (EngineTask* const task : blocking_tasks_) task->compare_calls(inside);
     for (Request* const request : tasks_) request->task().compare_calls(inside);

@@ -2,7 +2,7 @@
 /// The collective area of the host segment: for each of a number of communicators the cells that
 /// collectives/lowering.hpp speaks of, in shared memory.
 ///
-///   claims | per communicator: head | ring of cells per member and for the result | bodies
+///   claims, notes | per communicator: head | ring of cells per member and for the result | bodies
 ///
 /// A ring has lines of 128 bytes, which hold what is short, and larger bodies, of which there are
 /// fewer. All bytes start as zero, and are zero again before another communicator gets them.
@@ -10,6 +10,7 @@
 
 #include "collectives/lowering.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/host_notes.hpp"
 
 #include <array>
 #include <atomic>
@@ -115,6 +116,9 @@ class CellAreas {
     CellAreas(MutableBytes bytes, std::uint32_t local_size)
         : bytes_(bytes), local_size_(local_size) {}
 
+    [[nodiscard]] HostNotes& notes() const {
+        return *reinterpret_cast<HostNotes*>(bytes_.data() + notes_offset_bytes);
+    }
     /// None when all are in use.
     [[nodiscard]] std::optional<std::uint32_t> claim() const;
     [[nodiscard]] CellArea area(std::uint32_t number) const;
@@ -127,6 +131,8 @@ class CellAreas {
 
   private:
     static constexpr std::uint64_t claims_bytes = 4096;
+    static constexpr std::uint64_t notes_offset_bytes = no_sharing_bytes;
+    static_assert(notes_offset_bytes + sizeof(HostNotes) <= claims_bytes);
     [[nodiscard]] std::atomic<std::uint64_t>& claims() const {
         return *reinterpret_cast<std::atomic<std::uint64_t>*>(bytes_.data());
     }

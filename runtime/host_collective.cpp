@@ -72,6 +72,7 @@ HostCollective::HostCollective(
       areas_(engine.segment()->collective_area(), engine.segment()->header().local_size),
       number_(area),
       area_(areas_.area(area)),
+      notes_(&areas_.notes()),
       rank_(static_cast<std::uint32_t>(rank)),
       size_(group_->size()),
       fence_(engine.ring_fence()) {
@@ -110,6 +111,9 @@ Status HostCollective::run_planned(const Plan& plan) {
     if (!failure_.ok()) [[unlikely]]
         return store_failure(failure_.code, 0, failure_text_);
     plan_ = &plan;
+    if (notes_->long_waiters.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        if (const Status status = compare_with_waiters(); !status.ok()) return status;
+    }
     described_ = {plan.digest, history_};
     is_last_ = false;
     arrivals_[count_ % cell_line_depth] += plan.arrival_count;
@@ -384,6 +388,17 @@ void HostCollective::ring_others() {
 
 CallInProgress HostCollective::call_in_progress() const {
     return {group_.get(), user_context_, call().number, static_cast<std::int32_t>(rank_)};
+}
+
+Status HostCollective::compare_with_waiters() {
+    std::optional<std::string> found;
+    engine_->look_inside([&](EngineInside& inside) {
+        found = find_disagreement(inside, call_in_progress());
+    });
+    if (!found) return {};
+    failure_ = fail(Errc::mismatch, "{}", *found);
+    failure_text_ = last_error_text();
+    return failure_;
 }
 
 void HostCollective::compare_calls(const Wait& wait, EngineInside& inside) {

@@ -130,6 +130,7 @@ class HostCollective {
     [[nodiscard]] bool has_arrived(std::uint32_t member) const;
     [[nodiscard]] std::uint32_t first_missing(const Wait& wait) const;
     [[nodiscard]] std::uint64_t finished_by_all() const;
+    Status compare_with_waiters();
     static void compare_calls(const Wait& wait, EngineInside& inside);
     [[nodiscard]] CallInProgress call_in_progress() const;
     Status dispute(std::uint32_t other);
@@ -174,6 +175,7 @@ class HostCollective {
     CellAreas areas_;
     std::uint32_t number_;
     CellArea area_;
+    const HostNotes* notes_;
     std::uint32_t rank_;
     std::int32_t size_;
     struct Other {

@@ -115,13 +115,18 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, Sleepiness&
 
 std::int64_t Waiter::compare_calls_in_time(Sleepiness& sleepiness) {
     if (!progress_.has_calls_to_compare()) return -1;
+    if (progress_.is_told_of_disagreement()) progress_.compare_calls();
     const std::uint64_t now_ns = monotonic_ns();
     if (sleepiness.compares_at_ns == 0) {
         sleepiness.compares_at_ns = now_ns + sleepiness.compares_after_ns;
     } else if (now_ns >= sleepiness.compares_at_ns) {
+        if (sleepiness.long_waiting == nullptr) {
+            sleepiness.long_waiting = &progress_;
+            progress_.begin_long_wait();
+        }
         progress_.compare_calls();
-        // Who came late may have called something else; a rank that waits for long looks rarely.
-        sleepiness.compares_after_ns *= 4;
+        // Those who come later look themselves, but for one in the very moment of ours.
+        sleepiness.compares_after_ns *= 8;
         sleepiness.compares_at_ns = now_ns + sleepiness.compares_after_ns;
     }
     return static_cast<std::int64_t>(sleepiness.compares_at_ns - now_ns);

@@ -38,6 +38,12 @@ class Progress {
     /// whether they do.
     [[nodiscard]] virtual bool has_calls_to_compare() const = 0;
     virtual void compare_calls() = 0;
+    /// Whether another rank has found, since the last look, that calls differ.
+    [[nodiscard]] virtual bool is_told_of_disagreement() const = 0;
+    /// Who has looked and found nothing says so while it goes on waiting: those who come later
+    /// look, too.
+    virtual void begin_long_wait() = 0;
+    virtual void end_long_wait() = 0;
 
   protected:
     ~Progress() = default;
@@ -148,7 +154,14 @@ class Waiter {
     [[nodiscard]] bool ask(const Condition& condition);
     /// What a wait has done about itself once it began to sleep.
     struct Sleepiness {
+        Sleepiness() = default;
+        Sleepiness(const Sleepiness&) = delete;
+        Sleepiness& operator=(const Sleepiness&) = delete;
+        ~Sleepiness() {
+            if (long_waiting != nullptr) long_waiting->end_long_wait();
+        }
         bool is_marked = false;
+        Progress* long_waiting = nullptr;
         std::uint64_t compares_at_ns = 0;  ///< 0: not yet known.
         std::uint64_t compares_after_ns = first_comparison_after_ns;
     };

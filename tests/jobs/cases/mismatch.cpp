@@ -5,7 +5,9 @@
 #include "tests/jobs/api/job.hpp"
 #include "tests/jobs/cases/time_used.hpp"
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 using namespace job;
 
@@ -76,7 +78,7 @@ CallOf both(CallOf first, CallOf second) {
 
 struct Pair {
     const char* what;
-    CallOf of_rank_0, of_others;
+    CallOf of_rank_0, of_others;  ///< Or of another odd one, instead of rank 0.
     const char* words_of_rank_0;  ///< Stand in the message, as do those of the others.
     const char* words_of_others;
 };
@@ -107,13 +109,21 @@ std::vector<Pair> disagreements() {
     };
 }
 
+/// Who makes the first call of a pair, and how much later.
+struct OddOne {
+    int rank = 0;
+    double late_s = 0;
+};
+
 /// 1 where it went through.
-int try_disagreement(const World& world, const Pair& pair, Memory& memory) {
+int try_disagreement(const World& world, const Pair& pair, Memory& memory, const OddOne& odd) {
     dlrt_comm comm{};
     expect_ok(dlrt_comm_dup(DLRT_COMM_WORLD, &comm));
+    const bool is_odd = world.rank == odd.rank;
+    if (is_odd) std::this_thread::sleep_for(std::chrono::duration<double>(odd.late_s));
     const double begin = seconds_now();
     // Calls that need nothing from the others go through; the next one doesn't.
-    dlrt_err outcome = (world.rank == 0 ? pair.of_rank_0 : pair.of_others)(comm, memory);
+    dlrt_err outcome = (is_odd ? pair.of_rank_0 : pair.of_others)(comm, memory);
     if (outcome == DLRT_OK) outcome = dlrt_barrier(comm);
     const double taken = seconds_now() - begin;
     if (outcome != DLRT_OK) {
@@ -125,8 +135,8 @@ int try_disagreement(const World& world, const Pair& pair, Memory& memory) {
         if (!is_told) std::fprintf(stderr, "%s: %s\n", pair.what, text.c_str());
         expect(is_told, "both calls are told");
     }
-    if (taken > 10) std::fprintf(stderr, "%s took %g s\n", pair.what, taken);
-    expect(taken <= 10, "within ten times a second");
+    if (taken > odd.late_s + 10) std::fprintf(stderr, "%s took %g s\n", pair.what, taken);
+    expect(taken <= odd.late_s + 10, "within ten times a second");
     expect_ok(dlrt_comm_free(&comm));
     return outcome == DLRT_OK ? 1 : 0;
 }
@@ -134,12 +144,22 @@ int try_disagreement(const World& world, const Pair& pair, Memory& memory) {
 void try_disagreements(const World& world) {
     Memory memory;
     for (const Pair& pair : disagreements()) {
-        std::int32_t passed = try_disagreement(world, pair, memory);
+        std::int32_t passed = try_disagreement(world, pair, memory, {});
         std::int32_t passed_count = 0;
         expect_ok(dlrt_allreduce(&passed, &passed_count, 1, DLRT_INT32, DLRT_SUM, DLRT_COMM_WORLD));
         if (passed_count == world.size) std::fprintf(stderr, "%s went through\n", pair.what);
         expect(passed_count < world.size, "somebody is told");
     }
+}
+
+/// The others have looked whether calls differ, and found nothing, when the last one comes.
+void try_late_disagreement(const World& world) {
+    Memory memory;
+    const Pair pair{
+        "late", gather_call(2, 0), allreduce_call(4000, DLRT_DOUBLE, DLRT_SUM), "gather",
+        "allreduce of 32000 bytes"};
+    const int passed = try_disagreement(world, pair, memory, {world.size - 1, 2.5});
+    expect(passed == 0, "all are told");
 }
 
 void try_legal_calls(const World& world) {
@@ -173,5 +193,6 @@ int main() {
     const World world;
     try_legal_calls(world);
     try_disagreements(world);
+    try_late_disagreement(world);
     barrier();
 }

@@ -116,7 +116,8 @@ class Parser {
 
     [[nodiscard]] bool leaves_one(Collective collective, std::uint64_t size_bytes) const {
         return std::ranges::any_of(algorithms(), [&](const Algorithm& algorithm) {
-            return algorithm.collective == collective && !is_excluded(algorithm, size_bytes);
+            return algorithm.collective == collective &&
+                   algorithm.groups_need == GroupsNeed::none && !is_excluded(algorithm, size_bytes);
         });
     }
     [[nodiscard]] bool is_excluded(const Algorithm& algorithm, std::uint64_t size_bytes) const {
@@ -147,7 +148,7 @@ bool has_reduction(Collective collective) {
 }
 
 bool keeps_order(const Algorithm& algorithm, const Operation& operation) {
-    return algorithm.operand_order == OperandOrder::by_rank ||
+    return operand_order(algorithm, operation.groups) == OperandOrder::by_rank ||
            operation.operand_order == OperandOrder::any;
 }
 
@@ -173,7 +174,7 @@ Choice choose_algorithm(const Operation& operation, const Preferences& preferenc
         });
     };
     const auto is_possible = [&](const Algorithm& algorithm) {
-        return keeps_order(algorithm, operation) &&
+        return keeps_order(algorithm, operation) && is_applicable(algorithm, operation.groups) &&
                (!preferences.is_deterministic || is_fixed(algorithm));
     };
     for (const AlgorithmRule& rule : rules) {

@@ -3,10 +3,10 @@
 ///
 /// An item names an algorithm for a range of sizes of the whole vector; with ^ it excludes one. The
 /// first item without ^ that covers a size decides, unless its reductions must commute and the
-/// user's doesn't. Otherwise measured rules decide, or else the table of selection.hpp, unless
-/// their choice is excluded; then it is the first of the list of algorithms that isn't. For a
-/// reduction that doesn't commute exclusions count as long as they leave an algorithm that keeps
-/// the order.
+/// user's doesn't, or it asks for other groups than the ranks are in. Otherwise measured rules
+/// decide, or else the table of selection.hpp, unless their choice is excluded; then it is the
+/// first of the list of algorithms that isn't. For a reduction that doesn't commute exclusions
+/// count as long as they leave an algorithm that keeps the order.
 #pragma once
 
 #include "collectives/selection.hpp"

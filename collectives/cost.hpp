@@ -24,7 +24,13 @@ struct Machine {
     double reduce_ns_per_byte = 0.1;
     double copy_ns_per_byte = 0.07;
     double switch_ns = 1500;  ///< When a core goes on with another rank.
-    /// Rank r is on core r / ceil(ranks / cores); 0: each rank has its own.
+    /// The same between ranks of different groups, where schedules know groups; they stand for
+    /// hosts then. The standard values are those of TCP between virtual machines.
+    double between_latency_ns = 3000;
+    double between_overhead_ns = 1000;
+    double between_gap_ns_per_byte = 0.35;
+    /// Of each host. Number r of its ranks is on core r / ceil(ranks / cores); 0: each rank has its
+    /// own.
     std::uint32_t cores = 2;
     friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -22,6 +22,8 @@
 
 namespace dlrt::coll {
 
+class Groups;
+
 enum class Collective : std::uint8_t {
     barrier,
     bcast,
@@ -88,6 +90,9 @@ struct Shape {
     std::int32_t rank = 0;
     std::int32_t root = 0;  ///< 0 where the collective has none.
     Placement placement = Placement::separate;
+    /// Which ranks are near each other, for hierarchical algorithms; null: all are. Outlives the
+    /// schedules made for it.
+    const Groups* groups = nullptr;
     friend bool operator==(const Shape&, const Shape&) = default;
 };
 

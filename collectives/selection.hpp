@@ -16,6 +16,8 @@ struct Operation {
     std::uint64_t total_bytes = 0;
     /// Whether the operands of its reduction may be combined in any order.
     OperandOrder operand_order = OperandOrder::any;
+    /// Of its ranks, where they are known.
+    const Groups* groups = nullptr;
 };
 
 /// Always finds one.

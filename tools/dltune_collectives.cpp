@@ -114,6 +114,8 @@ Result<std::vector<AlgorithmSample>> measure_collectives(const CollectiveOptions
             fmt::print(stderr, "{} on {} ranks\n", name_of(test.collective), ranks);
             for (const coll::Algorithm& algorithm : coll::algorithms()) {
                 if (algorithm.collective != test.collective) continue;
+                // On the one host that is measured there are no groups.
+                if (algorithm.groups_need != coll::GroupsNeed::none) continue;
                 for (const std::uint64_t size : sizes) {
                     const bool is_barrier = test.collective == Collective::barrier;
                     if (is_barrier && size != sizes.front()) continue;

@@ -2,6 +2,7 @@
 /// DLRT_ALGO: what is understood, what is refused with which words, and what rules decide.
 #include "collectives/algorithm_rules.hpp"
 
+#include "collectives/groups.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <catch2/catch.hpp>
@@ -161,6 +162,23 @@ TEST_CASE("algorithm rules: what contradicts fixed bits is named", "[coll]") {
         "all that reduce may use is excluded for 2048 bytes: rabenseifner"
     );
     CHECK(contradiction_of(parsed("allreduce:^rabenseifner@2k-")) == "");
+}
+
+TEST_CASE("algorithm rules: a hierarchical algorithm is used where its groups are", "[coll]") {
+    const Preferences rules{parsed("allreduce:hierarchical_lanes,hierarchical"), {}, false};
+    const auto name_for = [&](const Groups* groups, OperandOrder order) {
+        return choose_algorithm({Collective::allreduce, 6, kib, order, groups}, rules)
+            .algorithm->name;
+    };
+    const Groups even = *Groups::parse("2", 6), uneven = *Groups::parse("4", 6),
+                 cyclic = *Groups::parse("cyclic:2", 6), single = *Groups::parse("6", 6);
+    CHECK(name_for(&even, OperandOrder::by_rank) == "hierarchical_lanes");
+    CHECK(name_for(&uneven, OperandOrder::by_rank) == "hierarchical");
+    CHECK(name_for(&cyclic, OperandOrder::any) == "hierarchical_lanes");
+    const auto usual = choose_algorithm({Collective::allreduce, 6, kib}).name;
+    CHECK(name_for(&cyclic, OperandOrder::by_rank) == usual);
+    CHECK(name_for(&single, OperandOrder::any) == usual);
+    CHECK(name_for(nullptr, OperandOrder::any) == usual);
 }
 
 }  // namespace dlrt::coll

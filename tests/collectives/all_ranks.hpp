@@ -32,7 +32,8 @@ inline std::vector<Placements> placements_of(Collective collective) {
 }
 
 inline std::vector<Schedule> all_ranks(
-    const Algorithm& algorithm, std::int32_t size, std::int32_t root, Placements placements
+    const Algorithm& algorithm, std::int32_t size, std::int32_t root, Placements placements,
+    const Groups* groups = nullptr
 ) {
     std::vector<Schedule> schedules;
     for (std::int32_t rank = 0; rank < size; ++rank) {
@@ -40,7 +41,7 @@ inline std::vector<Schedule> all_ranks(
         const bool does = placements == Placements::all ||
                           (placements == Placements::odd_ranks && rank % 2 == 1);
         const Placement placement = may && does ? Placement::in_place : Placement::separate;
-        schedules.push_back(algorithm.build({size, rank, root, placement}));
+        schedules.push_back(algorithm.build({size, rank, root, placement, groups}));
     }
     return schedules;
 }

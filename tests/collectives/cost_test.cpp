@@ -2,6 +2,7 @@
 /// Predictions against times worked out by hand.
 #include "collectives/cost.hpp"
 
+#include "collectives/groups.hpp"
 #include "tests/collectives/all_ranks.hpp"
 
 #include <catch2/catch.hpp>
@@ -55,6 +56,22 @@ TEST_CASE("cost: ranks that share a core wait for each other and for the switch"
     shared.cores = 2;
     const double at_two = 170, at_three = at_two + 110 + 1000 + 60;
     CHECK(time_of(Collective::bcast, "binomial", 4, 50, shared) == Approx(at_three));
+}
+
+TEST_CASE("cost: between groups messages cost what is said of that", "[collectives]") {
+    Machine two_hosts = machine;
+    two_hosts.between_latency_ns = 1000;
+    two_hosts.between_overhead_ns = 100;
+    two_hosts.between_gap_ns_per_byte = 3;
+    const Groups groups = *Groups::parse("2", 4);
+    const Algorithm& bcast = *find_algorithm(Collective::bcast, "hierarchical");
+    const auto schedules = all_ranks(bcast, 4, 0, Placements::none, &groups);
+    const double between = 2 * 100 + 1000 + 50 * 3, within = 170;
+    CHECK(predict_ns(schedules, 50, two_hosts) == Approx(between + within));
+    // With a core on each host, ranks 2 and 3 have one; it has to turn to 3.
+    two_hosts.cores = 1;
+    const double first_byte = between + 110;
+    CHECK(predict_ns(schedules, 50, two_hosts) == Approx(first_byte + 1000 + 60));
 }
 
 TEST_CASE("cost: more cores than ranks are as one for each", "[collectives]") {

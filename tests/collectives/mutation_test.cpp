@@ -2,6 +2,7 @@
 /// Tests the verifier on what it must reject: from the schedules of every algorithm each step and
 /// each edge is taken away in turn. Without a step the operation must be wrong; without an edge it
 /// must be wrong unless the others imply that edge. The [full] case takes them all.
+#include "collectives/groups.hpp"
 #include "collectives/verify.hpp"
 #include "tests/collectives/all_ranks.hpp"
 
@@ -85,13 +86,32 @@ void remove_each_piece(std::vector<Schedule> schedules, Pieces pieces) {
 }
 
 void remove_from_each(
-    const Algorithm& algorithm, std::int32_t size, std::set<std::int32_t> roots, Pieces pieces
+    const Algorithm& algorithm, std::int32_t size, std::set<std::int32_t> roots, Pieces pieces,
+    const Groups* groups = nullptr
 ) {
     if (!algorithm.has_root) roots = {0};
     for (std::int32_t root : roots) {
         for (Placements placements : placements_of(algorithm.collective))
-            remove_each_piece(all_ranks(algorithm, size, root, placements), pieces);
+            remove_each_piece(all_ranks(algorithm, size, root, placements, groups), pieces);
     }
+}
+
+void remove_from_each_grouped(
+    std::int32_t size, std::string_view groups_text, const std::set<std::int32_t>& roots,
+    Pieces pieces
+) {
+    const Groups groups = *Groups::parse(groups_text, size);
+    for (const Algorithm& algorithm : algorithms()) {
+        const bool is_grouped = algorithm.groups_need != GroupsNeed::none;
+        if (is_grouped && is_applicable(algorithm, &groups))
+            remove_from_each(algorithm, size, roots, pieces, &groups);
+    }
+}
+
+std::set<std::int32_t> all_roots(std::int32_t size) {
+    std::set<std::int32_t> roots;
+    for (std::int32_t root = 0; root < size; ++root) roots.insert(root);
+    return roots;
 }
 
 }  // namespace
@@ -108,11 +128,27 @@ TEST_CASE(
 TEST_CASE("mutation: the loss is seen for 2 to 9 ranks and every root", "[collectives][.][full]") {
     for (const Algorithm& algorithm : algorithms()) {
         for (std::int32_t size = 2; size <= 9; ++size) {
-            std::set<std::int32_t> roots;
-            for (std::int32_t root = 0; root < size; ++root) roots.insert(root);
-            remove_from_each(algorithm, size, roots, Pieces::all);
+            remove_from_each(algorithm, size, all_roots(size), Pieces::all);
         }
     }
+}
+
+TEST_CASE("mutation: the loss is seen where ranks are in groups", "[collectives]") {
+    remove_from_each_grouped(4, "2", {0, 3}, Pieces::sample);
+    remove_from_each_grouped(5, "2", {2}, Pieces::sample);
+    remove_from_each_grouped(5, "cyclic:2", {3}, Pieces::sample);
+    remove_from_each_grouped(6, "1+3+2", {2}, Pieces::sample);
+}
+
+TEST_CASE(
+    "mutation: the loss is seen for 2 to 9 ranks in groups and every root", "[collectives][.][full]"
+) {
+    for (std::int32_t size = 2; size <= 9; ++size) {
+        for (const char* groups : {"2", "3", "cyclic:2", "cyclic:3"})
+            remove_from_each_grouped(size, groups, all_roots(size), Pieces::all);
+    }
+    remove_from_each_grouped(8, "1+4+3", all_roots(8), Pieces::all);
+    remove_from_each_grouped(9, "0,4,8/1-3/5-7", all_roots(9), Pieces::all);
 }
 
 }  // namespace dlrt::coll

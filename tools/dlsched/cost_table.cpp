@@ -27,6 +27,9 @@ constexpr std::array fields = {
     Field{"reduce_ns_per_byte", &coll::Machine::reduce_ns_per_byte},
     Field{"copy_ns_per_byte", &coll::Machine::copy_ns_per_byte},
     Field{"switch_ns", &coll::Machine::switch_ns},
+    Field{"between_latency_ns", &coll::Machine::between_latency_ns},
+    Field{"between_overhead_ns", &coll::Machine::between_overhead_ns},
+    Field{"between_gap_ns_per_byte", &coll::Machine::between_gap_ns_per_byte},
 };
 constexpr std::string_view cores_name = "cores";
 
@@ -85,14 +88,14 @@ std::string cost_text(const CostTable& table) {
     constexpr double ns_per_us = 1000;
     const std::string_view collective = name_of(table.rows.front().algorithm->collective);
     std::string text = fmt::format(
-        "{} on {} ranks, predicted microseconds by bytes; * is what dlrt takes\n{:<20}", collective,
+        "{} on {} ranks, predicted microseconds by bytes; * is what dlrt takes\n{:<22}", collective,
         table.ranks, ""
     );
     for (const std::uint64_t bytes : table.sizes_bytes)
         text += fmt::format(" {:>12} ", size_text(bytes));
     text += "\n";
     for (const CostTable::Row& row : table.rows) {
-        text += fmt::format("{:<20}", row.algorithm->name);
+        text += fmt::format("{:<22}", row.algorithm->name);
         for (std::size_t i = 0; i < row.times_ns.size(); ++i) {
             text += fmt::format(
                 " {:>12.2f}{}", row.times_ns[i] / ns_per_us,

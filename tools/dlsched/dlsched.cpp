@@ -4,6 +4,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/contract.hpp"
 #include "collectives/cost.hpp"
+#include "collectives/groups.hpp"
 #include "collectives/print.hpp"
 #include "collectives/selection.hpp"
 #include "collectives/verify.hpp"
@@ -17,6 +18,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +52,10 @@ struct Request {
     std::string format;
     std::vector<std::string> bytes{"8", "1k", "16k", "256k", "4m"};
     std::string machine_file;
+    std::string groups;
+    /// Made of `groups`, by number of ranks.
+    std::shared_ptr<std::map<std::int32_t, coll::Groups>>
+        known_groups = std::make_shared<std::map<std::int32_t, coll::Groups>>();
 };
 
 [[noreturn]] void refuse(const std::string& line) {
@@ -117,13 +124,37 @@ std::pair<std::int32_t, std::int32_t> parse_sizes(std::string_view text) {
     return {from, to};
 }
 
+/// Null when nothing was said.
+const coll::Groups* groups_for(const Request& request, std::int32_t size) {
+    if (request.groups.empty()) return nullptr;
+    const auto known = request.known_groups->find(size);
+    if (known != request.known_groups->end()) return &known->second;
+    auto groups = coll::Groups::parse(request.groups, size);
+    if (!groups) refuse(fmt::format("--groups: {}", last_error_text()));
+    return &request.known_groups->emplace(size, std::move(*groups)).first->second;
+}
+
+/// Without groups, or in such as forbid it, a hierarchical algorithm is no algorithm.
+bool is_possible(const Algorithm& algorithm, std::int32_t size, const Request& request) {
+    if (algorithm.groups_need == coll::GroupsNeed::none) return true;
+    const coll::Groups* const groups = groups_for(request, size);
+    return groups != nullptr && can_be_built(algorithm, groups);
+}
+
+[[noreturn]] void refuse_groups(const Algorithm& algorithm) {
+    refuse(fmt::format(
+        "--groups: {} {} {}; valid: 4, 2x4, 3+1+4, cyclic:3 or 0-2,5/3,4 (ranks by group)",
+        name_of(algorithm.collective), algorithm.name, groups_restriction(algorithm)
+    ));
+}
+
 Schedule one_rank(
     const Algorithm& algorithm, std::int32_t size, std::int32_t rank, const Request& how
 ) {
     const bool has_choice = !algorithm.has_root || rank == how.root;
     const auto placement = how.is_in_place && has_choice ? coll::Placement::in_place
                                                          : coll::Placement::separate;
-    return algorithm.build({size, rank, how.root, placement});
+    return algorithm.build({size, rank, how.root, placement, groups_for(how, size)});
 }
 
 std::uint64_t parts_of(const Schedule& schedule) {
@@ -166,14 +197,16 @@ std::int32_t single_size(const Request& request, const Algorithm& algorithm) {
     const auto [from, to] = parse_sizes(request.sizes);
     if (from != to) refuse("-p: one number of ranks is wanted, not a range");
     check_root(request, algorithm, from);
+    if (!is_possible(algorithm, from, request)) refuse_groups(algorithm);
     return from;
 }
 
 void list(const Request& request) {
     for (const Algorithm* algorithm : algorithms_of(request.collective)) {
+        const bool must_commute = algorithm->operand_order == coll::OperandOrder::any;
         fmt::print(
-            "{:<15} {:<20} {}\n", name_of(algorithm->collective), algorithm->name,
-            algorithm->operand_order == coll::OperandOrder::any ? "reductions must commute" : ""
+            "{:<15} {:<22} {}\n", name_of(algorithm->collective), algorithm->name,
+            must_commute ? "reductions must commute" : groups_restriction(*algorithm)
         );
     }
 }
@@ -209,6 +242,7 @@ bool verify_one(const Algorithm& algorithm, const Request& request) {
     std::size_t exact_count = 0, random_count = 0;
     bool is_right = true;
     for (std::int32_t size = from; size <= to; ++size) {
+        if (!is_possible(algorithm, size, request)) continue;
         const bool has_roots = algorithm.has_root && !request.has_root;
         const std::int32_t first = request.has_root ? request.root : 0;
         for (std::int32_t root = first; root <= (has_roots ? size - 1 : first); ++root) {
@@ -227,6 +261,7 @@ bool verify_one(const Algorithm& algorithm, const Request& request) {
         }
     }
     if (!is_right) return false;
+    if (exact_count + random_count == 0) return true;
     fmt::print(
         "{} {}: right on {}{} ranks ({})\n", name_of(algorithm.collective), algorithm.name, from,
         from == to ? "" : fmt::format(" to {}", to), proofs_text(exact_count, random_count)
@@ -240,6 +275,8 @@ int verify(const Request& request) {
     const std::int32_t from = parse_sizes(request.sizes).first;
     for (const Algorithm* algorithm : chosen) {
         if (request.has_root) check_root(request, *algorithm, from);
+        if (chosen.size() == 1 && !is_possible(*algorithm, from, request))
+            refuse_groups(*algorithm);
     }
     int status = 0;
     for (const Algorithm* algorithm : chosen) {
@@ -308,6 +345,7 @@ void cost(const Request& request) {
     }
     const coll::Machine machine = machine_of(request);
     for (const Algorithm* algorithm : candidates) {
+        if (!is_possible(*algorithm, table.ranks, request)) continue;
         const std::vector<Schedule> schedules = all_ranks(*algorithm, table.ranks, request);
         sched::CostTable::Row row{algorithm, {}};
         for (const std::uint64_t bytes : table.sizes_bytes)
@@ -329,7 +367,16 @@ void add_cost_options(CLI::App& command, Request& request) {
     command.add_option(
         "--machine", request.machine_file,
         "JSON with any of latency_ns, overhead_ns, gap_ns_per_byte, reduce_ns_per_byte, "
-        "copy_ns_per_byte, switch_ns, cores (default: a host with two cores)"
+        "copy_ns_per_byte, switch_ns, cores, and between hosts between_latency_ns, "
+        "between_overhead_ns, between_gap_ns_per_byte (default: hosts with two cores)"
+    );
+}
+
+void add_groups_option(CLI::App& command, Request& request) {
+    command.add_option(
+        "--groups", request.groups,
+        "which ranks share a host, for hierarchical algorithms: 4 (neighbours by fours), 2x4, "
+        "3+1+4, cyclic:3 (rank r in group r mod 3), 0-2,5/3,4 (ranks by group)"
     );
 }
 
@@ -366,6 +413,8 @@ int main(int argc, char** argv) {
                                : "of those that have one (default: 0)"
         );
     }
+    for (CLI::App* command : {printing, proving, drawing, pricing})
+        add_groups_option(*command, request);
     printing->add_option("--rank", request.rank, "only this one");
     drawing->add_option("-o,--output", request.file, "default: standard output");
     drawing->add_option("--format", request.format, "svg, dot or json (trace events)");

@@ -54,8 +54,10 @@ class Dlsched(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(out.splitlines()[1].split(), ["1k", "64k", "1m"])
         rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[2:]}
-        listed = [line.split()[1] for line in run("list", "allreduce")[1].splitlines()]
-        self.assertEqual(list(rows), listed)
+        listed = run("list", "allreduce")[1].splitlines()
+        grouped = [line.split()[1] for line in listed if "needs several groups" in line]
+        self.assertEqual(list(rows) + grouped, [line.split()[1] for line in listed])
+        self.assertEqual(grouped, ["hierarchical", "hierarchical_lanes"])
         chosen = [[name for name in rows if rows[name][i].endswith("*")] for i in range(3)]
         self.assertEqual(chosen, [["recursive_doubling"], ["recursive_doubling"], ["ring"]])
         with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +66,7 @@ class Dlsched(unittest.TestCase):
                                         "gap_ns_per_byte": 1}))
             # One message of 1,000 bytes, and a microsecond until the first is there.
             out = run("cost", "bcast", "-p", "2", "--bytes", "1000", "--machine", path)[1]
-            self.assertIn("binomial                     2.00*", out)
+            self.assertIn("binomial                       2.00*", out)
             for text, part in (("{\n", "line 2: not JSON"), ("[]", "must be an object"),
                                ('{"latencyns": 1}', "unknown field 'latencyns'; did you mean "
                                                   "latency_ns?"),
@@ -74,6 +76,34 @@ class Dlsched(unittest.TestCase):
                 status, out, err = run("cost", "bcast", "--machine", path)
                 self.assertEqual((status, out), (2, ""))
                 self.assertIn(f"--machine: '{path}': {part}", err)
+
+    def test_hierarchical_algorithms_are_told_the_groups(self):
+        status, out, _ = run("verify", "allreduce", "hierarchical", "-p", "8", "--groups", "4x2")
+        self.assertEqual((status, out), (0, "allreduce hierarchical: right on 8 ranks "
+                                            "(1 operation proved exactly)\n"))
+        self.assertEqual(run("verify", "all", "-p", "6", "--groups", "0,3,4/1,2,5")[0], 0)
+        self.assertNotIn("hierarchical", run("verify", "all", "-p", "3")[1])
+        out = run("print", "bcast", "hierarchical", "-p", "4", "--groups", "2", "--rank", "2")[1]
+        self.assertIn("recv    output[0] from 0", out)
+        self.assertIn("send    output[0] to 3", out)
+        for words, part in ((("draw", "bcast", "hierarchical"),
+                             "bcast hierarchical needs several groups, one of several ranks; "),
+                            (("verify", "scan", "hierarchical", "--groups", "cyclic:2"),
+                             "scan hierarchical needs several groups of consecutive ranks"),
+                            (("cost", "bcast", "-p", "8", "--groups", "3x3"),
+                             "'3x3' does not divide 8 ranks into groups; valid: 4, 2x4,")):
+            with self.subTest(words=words):
+                status, out, err = run(*words)
+                self.assertEqual((status, out), (2, ""))
+                self.assertIn(f"dlsched: --groups: {part}", err)
+
+    def test_between_hosts_messages_cost_more(self):
+        def costs(*words):
+            lines = run("cost", "bcast", "-p", "8", "--bytes", "8", *words)[1].splitlines()[2:]
+            return {line.split()[0]: float(line.split()[1].rstrip("*")) for line in lines}
+        near, far = costs(), costs("--groups", "cyclic:2")
+        self.assertGreater(far["binomial"], near["binomial"])
+        self.assertLess(far["hierarchical"], far["binomial"])
 
     def test_drawings(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/algorithm_rules.hpp"
 
+#include "collectives/contract.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
@@ -127,25 +128,6 @@ class Parser {
         });
     }
 };
-
-bool has_reduction(Collective collective) {
-    switch (collective) {
-        case Collective::barrier:
-        case Collective::bcast:
-        case Collective::gather:
-        case Collective::scatter:
-        case Collective::allgather:
-        case Collective::alltoall:
-            return false;
-        case Collective::reduce:
-        case Collective::allreduce:
-        case Collective::reduce_scatter:
-        case Collective::scan:
-        case Collective::exscan:
-            return true;
-    }
-    return false;
-}
 
 bool keeps_order(const Algorithm& algorithm, const Operation& operation) {
     return operand_order(algorithm, operation.groups) == OperandOrder::by_rank ||

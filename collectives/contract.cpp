@@ -21,10 +21,12 @@ struct View {
           root(schedule.shape.root),
           is_root(rank == root),
           is_in_place(schedule.shape.placement == Placement::in_place),
-          chunks(schedule.chunk_count) {}
+          chunks(schedule.chunk_count),
+          input_blocks(schedule.input_blocks),
+          output_blocks(schedule.output_blocks) {}
     std::int32_t rank, root;
     bool is_root, is_in_place;
-    std::uint32_t chunks;
+    std::uint32_t chunks, input_blocks, output_blocks;
 };
 
 std::uint32_t input_chunks(Collective collective, const View& view) {
@@ -46,6 +48,9 @@ std::uint32_t input_chunks(Collective collective, const View& view) {
             return view.is_root ? view.chunks : 0;
         case Collective::allgather:
             return view.is_in_place ? 0 : 1;
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
+            return view.input_blocks;
     }
     return 0;
 }
@@ -70,6 +75,9 @@ std::uint32_t output_chunks(Collective collective, const View& view) {
         case Collective::exscan:
             // Nothing is before rank 0: its output means nothing and need not even be there.
             return view.rank == 0 && !view.is_in_place ? 0 : view.chunks;
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
+            return view.output_blocks;
     }
     return 0;
 }
@@ -130,6 +138,8 @@ Content content_before(const Schedule& schedule, const Place& place) {
                        ? of_rank(view.rank, 0)
                        : Content{};
         case Collective::scatter:
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
             return is_input ? of_rank(view.rank, place.chunk) : Content{};
     }
     return {};
@@ -141,6 +151,9 @@ Content content_after(const Schedule& schedule, const Place& place) {
     const View view(schedule);
     switch (schedule.collective) {
         case Collective::barrier:
+        // Only the neighbours know: see verify_neighbours.hpp.
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
             return {};
         case Collective::bcast:
             return of_rank(view.root, place.chunk);

@@ -56,6 +56,10 @@ std::string_view name_of(Collective collective) {
             return "scan";
         case Collective::exscan:
             return "exscan";
+        case Collective::neighbor_allgather:
+            return "neighbor_allgather";
+        case Collective::neighbor_alltoall:
+            return "neighbor_alltoall";
     }
     return "?";
 }

@@ -35,9 +35,16 @@ enum class Collective : std::uint8_t {
     reduce_scatter,  ///< Of blocks of one size.
     alltoall,
     scan,
-    exscan
+    exscan,
+    neighbor_allgather,  ///< On a graph or grid; see neighbour_exchange.hpp.
+    neighbor_alltoall
 };
+/// Those that algorithms() has a choice for.
 inline constexpr std::size_t collective_count = static_cast<std::size_t>(Collective::exscan) + 1;
+
+[[nodiscard]] constexpr bool is_neighbour_exchange(Collective collective) {
+    return collective >= Collective::neighbor_allgather;
+}
 
 /// Where a rank's input lies. in_place: allreduce, alltoall, scan, exscan, reduce's root: in the
 /// output; gather's root, allgather: in its block of the output; scatter's root: its output stays
@@ -107,6 +114,8 @@ struct Schedule {
     /// The most sends, and the most receives, that this rank ever has under way at once, by its
     /// edges; 0 for no such promise.
     std::uint32_t window = 0;
+    /// Of an exchange between neighbours, where each rank has its own number of blocks.
+    std::uint32_t input_blocks = 0, output_blocks = 0;
     std::vector<Step> steps;
 
     /// Edges: the successors of step i are successors[successor_begin[i] .. successor_begin[i +

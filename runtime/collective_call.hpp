@@ -32,7 +32,8 @@ struct CollectiveCall {
     /// The input is in the output, as coll::Placement says.
     bool is_in_place = false;
     /// Replace the blocks of input or output where they differ: of gather's root, scatter's root,
-    /// allgather's output, both of alltoall, reduce_scatter's input (counts only).
+    /// allgather's output, both of alltoall, reduce_scatter's input (counts only). Exchanges
+    /// between neighbours have them always, with a block for each neighbour.
     const BlockList* input_list = nullptr;
     const BlockList* output_list = nullptr;
 

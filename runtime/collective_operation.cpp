@@ -121,7 +121,10 @@ Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call,
         status = open_uneven(comm);
     }
     if (!status.ok()) return status;
-    const auto algorithm = static_cast<std::uint32_t>(algorithm_ - coll::algorithms().data());
+    // Between neighbours there is but one.
+    const auto algorithm = static_cast<std::uint32_t>(
+        algorithm_ != nullptr ? algorithm_ - coll::algorithms().data() : 0
+    );
     channel_.check = agreement_of(call, form).check(algorithm);
     first_number_ = comm.take_operation_numbers(
         is_uneven_ ? 1 : pieces_.piece_count(), channel_.number.persistence
@@ -190,7 +193,12 @@ Status CollectiveOperation::open_even(Communicator& comm) {
 }
 
 Status CollectiveOperation::open_uneven(Communicator& comm) {
-    take_schedule(comm, algorithm_for_uneven(call_, comm.size()), blocks_.placement());
+    if (coll::is_neighbour_exchange(call_.collective)) {
+        schedule_ = comm.topology()->schedule(call_.collective);
+        algorithm_ = nullptr;
+    } else {
+        take_schedule(comm, algorithm_for_uneven(call_, comm.size()), blocks_.placement());
+    }
     const std::uint64_t staging_bytes = blocks_.staging_bytes();
     const Status status = take_memory(
         schedule_->scratch_chunks * blocks_.scratch_chunk_bytes(), staging_bytes

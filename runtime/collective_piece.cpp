@@ -88,6 +88,10 @@ void PieceWorks::find_roles(std::int32_t size, std::int32_t rank) {
         case coll::Collective::alltoall:
             input = output = all;
             break;
+        case coll::Collective::neighbor_allgather:
+        case coll::Collective::neighbor_alltoall:
+            // Blocks of its own for each rank: done by BlockWorks.
+            break;
     }
     if (call_.is_in_place && call_.collective != coll::Collective::scatter) input = 0;
     input_blocks_ = input;

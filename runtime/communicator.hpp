@@ -12,6 +12,7 @@
 #include "runtime/collective_state.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/group.hpp"
+#include "runtime/topology.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -69,6 +70,11 @@ class DLRT_CORE Communicator {
     /// On all ranks or on none, before the first collective.
     void open_host_collective(std::uint32_t area);
 
+    /// Null where ranks have no neighbours.
+    [[nodiscard]] const TopologyRef& topology() const { return topology_; }
+    /// Part of making it, before anybody else knows it.
+    void set_topology(TopologyRef topology) { topology_ = std::move(topology); }
+
     /// What collective operations keep between them (collective*.cpp only).
     [[nodiscard]] CollectiveState& collective_state() { return collective_state_; }
 
@@ -85,6 +91,7 @@ class DLRT_CORE Communicator {
     bool is_identity_;
     std::atomic<std::uint64_t> next_operation_numbers_[2] = {0, 0};
     std::atomic<bool> is_retired_{false};
+    TopologyRef topology_;
     CollectiveState collective_state_;
     std::unique_ptr<HostCollective> host_collective_;
 };

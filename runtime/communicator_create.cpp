@@ -216,7 +216,9 @@ std::vector<std::int32_t> select_members(std::span<const SplitChoice> choices, s
 }
 
 Result<CommunicatorRef> duplicate(Communicator& parent, const ContextSource& new_context) {
-    return form(channel_of(parent), parent.group(), parent.rank(), 0, new_context);
+    auto made = form(channel_of(parent), parent.group(), parent.rank(), 0, new_context);
+    if (made) (*made)->set_topology(parent.topology());
+    return made;
 }
 
 Result<CommunicatorRef> split(

@@ -31,6 +31,7 @@ struct SplitChoice {
     std::int32_t key = 0;
 };
 
+/// With the parent's topology.
 [[nodiscard]] DLRT_CORE Result<CommunicatorRef> duplicate(
     Communicator& parent, const ContextSource& new_context
 );

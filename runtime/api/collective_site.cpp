@@ -81,8 +81,8 @@ Status check_pair(
                              : pair.input == pair.output;
     if (!overlap) return {};
     return site.fail(
-        Errc::buffer, "input and output {}; pass DLRT_IN_PLACE to work in one buffer",
-        pair.input == pair.output ? "are the same" : "overlap"
+        Errc::buffer, "input and output {}{}",
+        pair.input == pair.output ? "are the same" : "overlap", pair.advice
     );
 }
 
@@ -90,7 +90,12 @@ Status use_list(
     const Site& site, const ListArguments& arguments, const Prepared& prepared, Lists& lists,
     BlockList& list
 ) {
-    const auto size = static_cast<std::size_t>(prepared.comm().size());
+    const bool has_all_ranks = arguments.block_count == ListArguments::one_for_each_rank;
+    const auto size = static_cast<std::size_t>(
+        has_all_ranks ? prepared.comm().size() : arguments.block_count
+    );
+    const char* const whose = has_all_ranks ? "rank" : "neighbour";
+    if (size == 0) return {};
     const bool is_input = &list == &lists.input;
     if (arguments.counts == nullptr) {
         return site.fail(Errc::argument, "the counts of {} are null", arguments.name);
@@ -100,7 +105,7 @@ Status use_list(
         return site.fail(Errc::argument, "the types of {} are null", arguments.name);
     }
     // For both lists: what is in it must not move.
-    if (lists.uses.empty()) lists.uses.reserve(2 * size);
+    if (lists.uses.capacity() == 0) lists.uses.reserve(2 * size);
     auto& layouts = is_input ? lists.input_layouts : lists.output_layouts;
     for (std::size_t i = 0; i < size; ++i) {
         const std::int64_t count = arguments.counts[i];
@@ -122,15 +127,15 @@ Status use_list(
             __builtin_mul_overflow(count, static_cast<std::int64_t>(layout.size_bytes()), &bytes) ||
             __builtin_mul_overflow(count, layout.extent_bytes(), &span)) {
             return site.fail(
-                Errc::count, "the block for rank {} of {}: {} elements{}", i, arguments.name, count,
-                count < 0 ? ", which is negative" : ", beyond all addresses"
+                Errc::count, "the block for {} {} of {}: {} elements{}", whose, i, arguments.name,
+                count, count < 0 ? ", which is negative" : ", beyond all addresses"
             );
         }
         const bool is_nowhere = reinterpret_cast<std::uintptr_t>(arguments.base) + 1 <= 1;
         if (is_nowhere && bytes > 0) {
             return site.fail(
-                Errc::buffer, "{} is {}, but the block for rank {} has {} bytes", arguments.name,
-                arguments.base == nullptr ? "null" : "DLRT_IN_PLACE", i, bytes
+                Errc::buffer, "{} is {}, but the block for {} {} has {} bytes", arguments.name,
+                arguments.base == nullptr ? "null" : "DLRT_IN_PLACE", whose, i, bytes
             );
         }
     }
@@ -144,6 +149,15 @@ Status use_list(
     list.displacement_unit = has_types ? BlockList::Unit::bytes : BlockList::Unit::extents;
     list.layouts = layouts;
     return {};
+}
+
+std::uint64_t data_bytes(const BlockList& list) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < list.counts.size(); ++i) {
+        const Layout& layout = **list.layouts[list.layouts.size() == 1 ? 0 : i];
+        bytes += static_cast<std::uint64_t>(list.counts[i]) * layout.size_bytes();
+    }
+    return bytes;
 }
 
 namespace {

@@ -54,6 +54,8 @@ struct ListArguments {
     const std::int64_t* displacements;  ///< May be null.
     const dlrt_type* types;
     enum class Types : std::uint8_t { one, each } type_count = Types::one;
+    static constexpr std::int64_t one_for_each_rank = -1;
+    std::int64_t block_count = one_for_each_rank;
 };
 
 /// One buffer in, one out, of the same elements.
@@ -86,14 +88,17 @@ struct Pair {
     std::int32_t input_shares;
     const void* output;
     std::int32_t output_shares;
+    const char* advice = "; pass DLRT_IN_PLACE to work in one buffer";  ///< Where they overlap.
 };
 Status check_pair(const Site& site, const Prepared& prepared, const Pair& pair, std::int64_t count);
 
-/// One block for each rank of the communicator.
+/// The blocks of one buffer.
 Status use_list(
     const Site& site, const ListArguments& arguments, const Prepared& prepared, Lists& lists,
     BlockList& list
 );
+
+[[nodiscard]] std::uint64_t data_bytes(const BlockList& list);
 
 /// Runs the call or starts it or makes it, and says it in the flight ring.
 dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared, Call call);

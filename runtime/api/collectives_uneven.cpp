@@ -19,15 +19,6 @@ ListArguments list_of(
     return {name, base, counts, displacements, type, ListArguments::Types::one};
 }
 
-std::uint64_t data_bytes(const BlockList& list) {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < list.counts.size(); ++i) {
-        const Layout& layout = **list.layouts[list.layouts.size() == 1 ? 0 : i];
-        bytes += static_cast<std::uint64_t>(list.counts[i]) * layout.size_bytes();
-    }
-    return bytes;
-}
-
 /// gatherv and allgatherv.
 struct Collection {
     coll::Collective collective;

@@ -2,37 +2,15 @@
 /// Communicators: questions about them, their creation and their end.
 #include "runtime/api/arguments.hpp"
 #include "runtime/api/call_group.hpp"
-#include "runtime/communicator_create.hpp"
+#include "runtime/api/communicator_site.hpp"
 
 namespace dlrt::api {
 namespace {
 
-ContextId new_context() {
-    return Core::get()->new_context();
-}
-
-/// Puts what a creation yielded behind a handle; the null handle for a rank that takes no part.
-dlrt_err give_created(const Site& site, Result<CommunicatorRef> made, dlrt_comm* result) {
-    if (!made) return to_c(site.pass(made.error()));
-    if (*made == nullptr) {
-        *result = DLRT_COMM_NULL;
-        return DLRT_OK;
-    }
-    return to_c(site.give(*std::move(made), result));
-}
-
-FlightRecorder::Operation record_of(Call call, const Communicator& comm, std::uint64_t hash) {
-    return {
-        .call = call,
-        .context = static_cast<std::uint64_t>(comm.user_context()),
-        .arguments_hash = hash,
-    };
-}
-
 dlrt_err split_by(
     const Site& site, Communicator& comm, const SplitChoice& choice, dlrt_comm* result
 ) {
-    const FlightMark mark(site, record_of(Call::comm_split, comm, 0));
+    const FlightMark mark(site, record_of(Call::comm_split, comm));
     return give_created(site, split(comm, choice, new_context), result);
 }
 
@@ -86,7 +64,7 @@ dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm* result) {
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
-    const FlightMark mark(site, record_of(Call::comm_dup, *use.pointer, 0));
+    const FlightMark mark(site, record_of(Call::comm_dup, *use.pointer));
     return give_created(site, duplicate(*use.pointer, new_context), result);
 }
 
@@ -134,7 +112,7 @@ dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm* result) {
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(group, members); !bad.ok()) return to_c(bad);
-    const FlightMark mark(site, record_of(Call::comm_create, *use.pointer, 0));
+    const FlightMark mark(site, record_of(Call::comm_create, *use.pointer));
     return give_created(site, create(*use.pointer, members, new_context), result);
 }
 
@@ -163,7 +141,7 @@ dlrt_err dlrt_comm_free(dlrt_comm* comm) {
     if (!taken) {
         return to_c(site.fail(Errc::communicator, "DLRT_COMM_WORLD and DLRT_COMM_SELF stay"));
     }
-    const FlightMark mark(site, record_of(Call::comm_free, **taken, 0));
+    const FlightMark mark(site, record_of(Call::comm_free, **taken));
     site.surface().forget_recent();
     retire(**taken);
     *comm = DLRT_COMM_NULL;

@@ -27,6 +27,9 @@ inline std::vector<Placements> placements_of(Collective collective) {
         case Collective::scan:
         case Collective::exscan:
             return {Placements::none, Placements::all, Placements::odd_ranks};
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
+            return {};
     }
     return {};
 }

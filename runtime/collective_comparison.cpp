@@ -16,6 +16,11 @@ std::optional<FlightEntry> record_of(
 
 }  // namespace
 
+void tell_of_disagreement(EngineInside& inside, const CallInProgress& call) {
+    const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
+    if (own) inside.mark_failed(call.user_context, {own->peer, own->tag});
+}
+
 std::string explain_disagreement(
     EngineInside& inside, const CallInProgress& call, std::int32_t peer
 ) {
@@ -24,7 +29,7 @@ std::string explain_disagreement(
     const std::string own_text = own ? describe_call(*own) : "another collective";
     std::string other_text = other ? describe_call(*other) : "another collective";
     if (other_text == own_text) other_text += " by another algorithm or of other elements";
-    if (own) inside.mark_failed(call.user_context, {own->peer, own->tag});
+    tell_of_disagreement(inside, call);
     return fmt::format(
         "ranks disagree about operation {} of this communicator: rank {} calls {}, rank {} calls "
         "{}",

@@ -21,8 +21,10 @@ struct CallInProgress {
     std::int32_t rank = 0;  ///< This one, in the group.
 };
 
-/// Says what `peer` calls instead, and lets the others know, who wait for this rank, which goes on
-/// no more.
+/// Lets the others know, who wait for this rank, that it goes on no more.
+void tell_of_disagreement(EngineInside& inside, const CallInProgress& call);
+
+/// Says what `peer` calls instead, and lets the others know.
 [[nodiscard]] std::string explain_disagreement(
     EngineInside& inside, const CallInProgress& call, std::int32_t peer
 );

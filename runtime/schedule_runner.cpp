@@ -99,7 +99,7 @@ void ScheduleRunner::start_step(EngineInside& inside, std::uint32_t index) {
         }
         case coll::StepKind::copy:
             if (block_at(step.source) != nullptr || block_at(step.target) != nullptr) {
-                copy_blocks(step);
+                copy_blocks(inside, step);
             } else if (const std::uint64_t bytes = size_bytes(step); bytes > 0) {
                 std::memcpy(target_of(step.target), source_of(step.source), bytes);
             }
@@ -161,6 +161,7 @@ void ScheduleRunner::check_arrival(
             Errc::mismatch, "{}: rank {} sent {} than the {} bytes that rank {} expects", name,
             step.peer, is_longer ? "more" : "less", size_bytes(step), binding_.schedule->shape.rank
         );
+        tell_of_disagreement(inside, call_in_progress(channel_.number));
     } else if (found.error.code == Errc::peer_lost) {
         decide_failure(
             Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing", name,
@@ -274,16 +275,17 @@ Buffer ScheduleRunner::target_buffer(const coll::Step& step) const {
     return {target_of(step.target), size_bytes(step), &bytes_layout()};
 }
 
-void ScheduleRunner::copy_blocks(const coll::Step& step) {
+void ScheduleRunner::copy_blocks(EngineInside& inside, const coll::Step& step) {
     const ConstBuffer from = source_buffer(step);
     const Buffer to = target_buffer(step);
     const std::uint64_t bytes = from.count * (*from.layout)->size_bytes();
     const std::uint64_t room_bytes = to.count * (*to.layout)->size_bytes();
     if (bytes != room_bytes) {
-        return decide_failure(
+        decide_failure(
             Errc::mismatch, "{}: the block for itself has {} bytes as sent, {} as received",
             coll::name_of(binding_.schedule->collective), bytes, room_bytes
         );
+        return tell_of_disagreement(inside, call_in_progress(channel_.number));
     }
     if (bytes == 0) return;
     if ((*to.layout)->is_contiguous()) {

@@ -78,7 +78,7 @@ class ScheduleRunner final : public EngineTask {
     void explain_mismatch(EngineInside& inside, std::int32_t peer, const OperationNumber& number);
     [[nodiscard]] CallInProgress call_in_progress(const OperationNumber& number) const;
     void give_up(EngineInside& inside);
-    void copy_blocks(const coll::Step& step);
+    void copy_blocks(EngineInside& inside, const coll::Step& step);
 
     template<typename... Args>
     void decide_failure(Errc code, fmt::format_string<Args...> format, Args&&... args);

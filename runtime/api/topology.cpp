@@ -59,6 +59,11 @@ Status use_grid(const Site& site, dlrt_comm comm, Use<Communicator>& use) {
     );
 }
 
+/// Coordinates, where there are dimensions.
+Status require_list(const Site& site, const coll::Grid& grid, const std::int32_t* coordinates) {
+    return grid.dimensions().empty() ? Status{} : site.require(coordinates, "coordinates");
+}
+
 /// Empty where it has said what is wrong.
 std::optional<coll::Grid> make_grid(
     const Site& site, const Communicator& comm, const RankList& sizes, const int* periodic
@@ -143,10 +148,11 @@ dlrt_err dlrt_cart_coordinates(dlrt_comm comm, int32_t rank, int32_t* coordinate
     const Site site("dlrt_cart_coordinates");
     if (!site.is_ready()) return site.error();
     Use<Communicator> use;
-    if (const Status bad = site.require(coordinates, "coordinates"); !bad.ok()) return to_c(bad);
     if (const Status bad = use_grid(site, comm, use); !bad.ok()) return to_c(bad);
+    const coll::Grid& grid = *use.pointer->topology()->grid();
+    if (const Status bad = require_list(site, grid, coordinates); !bad.ok()) return to_c(bad);
     if (const Status bad = check_rank(site, *use.pointer, rank); !bad.ok()) return to_c(bad);
-    std::ranges::copy(use.pointer->topology()->grid()->coordinates_of(rank), coordinates);
+    std::ranges::copy(grid.coordinates_of(rank), coordinates);
     return DLRT_OK;
 }
 
@@ -154,10 +160,10 @@ dlrt_err dlrt_cart_rank(dlrt_comm comm, const int32_t* coordinates, int32_t* ran
     const Site site("dlrt_cart_rank");
     if (!site.is_ready()) return site.error();
     Use<Communicator> use;
-    if (const Status bad = site.require(coordinates, "coordinates"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.require(rank, "rank"); !bad.ok()) return to_c(bad);
     if (const Status bad = use_grid(site, comm, use); !bad.ok()) return to_c(bad);
     const coll::Grid& grid = *use.pointer->topology()->grid();
+    if (const Status bad = require_list(site, grid, coordinates); !bad.ok()) return to_c(bad);
     *rank = grid.rank_at({coordinates, grid.dimensions().size()});
     return DLRT_OK;
 }

@@ -14,8 +14,8 @@
 namespace dlrt {
 inline namespace cpp {
 
-/// One block for each rank: counts, and where each begins, in elements; without displacements they
-/// lie one after the other. Read during the call only.
+/// One block for each rank or neighbour: counts, and where each begins, in elements; without
+/// displacements they lie one after the other. Read during the call only.
 struct Blocks {
     std::span<const std::int64_t> counts;
     std::span<const std::int64_t> displacements{};
@@ -97,7 +97,7 @@ class CollectiveForms {
         std::span<const std::int64_t> counts, AnyOp op
     ) const {
         const Blocks blocks{counts};
-        match(input, end_of(blocks), input, input.count);
+        match(input, end_of(blocks, ranks()), input, input.count);
         match(input, counts[static_cast<std::size_t>(rank())], output, output.count);
         if (op.elements(input).count != input.count) {
             throw std::invalid_argument("dlrt: counts of structs need elements of a Type");
@@ -117,7 +117,7 @@ class CollectiveForms {
     auto do_gatherv(
         Function function, ConstElements input, Elements output, Blocks blocks, int root
     ) const {
-        if (rank() == root) fit(input, output, blocks);
+        if (rank() == root) fit(input, output, blocks, ranks());
         return call(
             function, input.data, input.count, input.type, output.address(), blocks.counts.data(),
             start_of(blocks), root, comm_
@@ -132,7 +132,7 @@ class CollectiveForms {
     auto do_scatterv(
         Function function, ConstElements input, Blocks blocks, Elements output, int root
     ) const {
-        if (rank() == root) fit(output, input, blocks);
+        if (rank() == root) fit(output, input, blocks, ranks());
         return call(
             function, input.data, blocks.counts.data(), start_of(blocks), output.address(),
             output.count, output.type, root, comm_
@@ -146,7 +146,7 @@ class CollectiveForms {
     template<typename Function>
     auto do_allgatherv(Function function, ConstElements input, Elements output, Blocks blocks)
         const {
-        fit(input, output, blocks);
+        fit(input, output, blocks, ranks());
         return call(
             function, input.data, input.count, input.type, output.address(), blocks.counts.data(),
             start_of(blocks), comm_
@@ -164,8 +164,8 @@ class CollectiveForms {
     auto do_alltoallv(
         Function function, ConstElements input, Blocks sent, Elements output, Blocks received
     ) const {
-        fit(output, input, sent);
-        fit(input, output, received);
+        fit(output, input, sent, ranks());
+        fit(input, output, received, ranks());
         return call(
             function, input.data, sent.counts.data(), start_of(sent), output.address(),
             received.counts.data(), start_of(received), input.type, comm_
@@ -176,11 +176,8 @@ class CollectiveForms {
         Function function, const void* input, const TypedBlocks& sent, void* output,
         const TypedBlocks& received
     ) const {
-        for (const TypedBlocks* blocks : {&sent, &received}) {
-            one_each(blocks->counts.size());
-            one_each(blocks->displacements_bytes.size());
-            one_each(blocks->types.size());
-        }
+        one_each(sent, ranks());
+        one_each(received, ranks());
         return call(
             function, input, sent.counts.data(), sent.displacements_bytes.data(), sent.types.data(),
             output, received.counts.data(), received.displacements_bytes.data(),
@@ -188,13 +185,13 @@ class CollectiveForms {
         );
     }
 
-    dlrt_comm comm_;
+    /// How many blocks a list should have, and what each is for.
+    struct Partners {
+        std::int64_t count;
+        const char* what;
+    };
+    [[nodiscard]] Partners ranks() const { return {size(), "ranks"}; }
 
-  private:
-    static void same_type(const ConstElements& a, const ConstElements& b) {
-        if (a.type.index == b.type.index && a.type.generation == b.type.generation) return;
-        throw std::invalid_argument("dlrt: input and output have elements of different types");
-    }
     static void match(
         const ConstElements& a, std::int64_t wanted, const ConstElements& b, std::int64_t given
     ) {
@@ -205,30 +202,25 @@ class CollectiveForms {
             std::to_string(wanted)
         );
     }
-    void one_each(std::size_t entry_count) const {
-        if (entry_count == static_cast<std::size_t>(size())) return;
+    static void one_each(std::size_t entry_count, const Partners& partners) {
+        if (entry_count == static_cast<std::size_t>(partners.count)) return;
         throw std::invalid_argument(
             "dlrt: a list has " + std::to_string(entry_count) + " entries, not one for each of " +
-            std::to_string(size()) + " ranks"
+            std::to_string(partners.count) + " " + partners.what
         );
     }
-    /// The end of the last block.
-    [[nodiscard]] std::int64_t end_of(const Blocks& blocks) const {
-        one_each(blocks.counts.size());
-        if (!blocks.displacements.empty()) one_each(blocks.displacements.size());
-        std::int64_t end = 0;
-        std::int64_t next = 0;
-        for (std::size_t i = 0; i < blocks.counts.size(); ++i) {
-            if (!blocks.displacements.empty()) next = blocks.displacements[i];
-            next += blocks.counts[i];
-            if (blocks.counts[i] > 0 && next > end) end = next;
-        }
-        return end;
+    static void one_each(const TypedBlocks& blocks, const Partners& partners) {
+        one_each(blocks.counts.size(), partners);
+        one_each(blocks.displacements_bytes.size(), partners);
+        one_each(blocks.types.size(), partners);
     }
     /// The blocks lie within `whole`, whose elements are those of `other`.
-    void fit(const ConstElements& other, const ConstElements& whole, const Blocks& blocks) const {
+    static void fit(
+        const ConstElements& other, const ConstElements& whole, const Blocks& blocks,
+        const Partners& partners
+    ) {
         same_type(other, whole);
-        const std::int64_t end = end_of(blocks);
+        const std::int64_t end = end_of(blocks, partners);
         if (end <= whole.count) return;
         throw std::invalid_argument(
             "dlrt: the blocks end at element " + std::to_string(end) + " of a buffer of " +
@@ -237,6 +229,27 @@ class CollectiveForms {
     }
     static const std::int64_t* start_of(const Blocks& blocks) {
         return blocks.displacements.empty() ? nullptr : blocks.displacements.data();
+    }
+
+    dlrt_comm comm_;
+
+  private:
+    static void same_type(const ConstElements& a, const ConstElements& b) {
+        if (a.type.index == b.type.index && a.type.generation == b.type.generation) return;
+        throw std::invalid_argument("dlrt: input and output have elements of different types");
+    }
+    /// The end of the last block.
+    [[nodiscard]] static std::int64_t end_of(const Blocks& blocks, const Partners& partners) {
+        one_each(blocks.counts.size(), partners);
+        if (!blocks.displacements.empty()) one_each(blocks.displacements.size(), partners);
+        std::int64_t end = 0;
+        std::int64_t next = 0;
+        for (std::size_t i = 0; i < blocks.counts.size(); ++i) {
+            if (!blocks.displacements.empty()) next = blocks.displacements[i];
+            next += blocks.counts[i];
+            if (blocks.counts[i] > 0 && next > end) end = next;
+        }
+        return end;
     }
 };
 

@@ -6,7 +6,7 @@
 
 #include "dlrt.hpp"
 
-#include "dlrt_collective.hpp"
+#include "dlrt_topology.hpp"
 
 namespace dlrt {
 inline namespace cpp {
@@ -88,12 +88,12 @@ class Group {
 };
 
 /// A group of processes whose messages stay among themselves.
-class Communicator : public Collectives {
+class Communicator : public NeighborExchanges {
   public:
     /// Takes over the handle.
-    explicit Communicator(dlrt_comm comm) : Collectives(comm) {}
+    explicit Communicator(dlrt_comm comm) : NeighborExchanges(comm) {}
     Communicator(Communicator&& other) noexcept
-        : Collectives(std::exchange(other.comm_, DLRT_COMM_NULL)) {}
+        : NeighborExchanges(std::exchange(other.comm_, DLRT_COMM_NULL)) {}
     Communicator& operator=(Communicator&& other) noexcept {
         std::swap(comm_, other.comm_);
         return *this;
@@ -129,6 +129,33 @@ class Communicator : public Collectives {
     [[nodiscard]] std::optional<Communicator> create(const Group& members) const {
         dlrt_comm made = DLRT_COMM_NULL;
         check(dlrt_comm_create(comm_, members.handle(), &made));
+        return wrap(made);
+    }
+    /// Each rank names those that it receives from and those that it sends to.
+    [[nodiscard]] Communicator create_graph(
+        std::span<const std::int32_t> sources, std::span<const std::int32_t> targets
+    ) const {
+        dlrt_comm made = DLRT_COMM_NULL;
+        check(dlrt_comm_create_graph(
+            comm_, static_cast<std::int32_t>(sources.size()), sources.data(),
+            static_cast<std::int32_t>(targets.size()), targets.data(), &made
+        ));
+        return Communicator(made);
+    }
+    /// A grid of the first ranks; the last coordinate runs fastest. Empty for ranks beyond it.
+    [[nodiscard]] std::optional<Communicator> create_cart(
+        const std::vector<GridDimension>& dimensions
+    ) const {
+        std::vector<std::int32_t> sizes;
+        std::vector<int> periodic;
+        for (const GridDimension& dimension : dimensions) {
+            sizes.push_back(dimension.size);
+            periodic.push_back(dimension.is_periodic ? 1 : 0);
+        }
+        dlrt_comm made = DLRT_COMM_NULL;
+        check(dlrt_comm_create_cart(
+            comm_, static_cast<std::int32_t>(sizes.size()), sizes.data(), periodic.data(), &made
+        ));
         return wrap(made);
     }
 

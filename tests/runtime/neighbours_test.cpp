@@ -250,11 +250,13 @@ TEST_CASE("neighbours: counts that differ along an edge are a mismatch", "[colle
     std::array<Status, 2> outcomes{};
     CollectiveRanks ranks(2);
     ranks.run([&](Communicator& parent) {
-        const Ranks other = {1 - parent.rank()};
-        const auto made = create_graph(parent, {other, other}, next_context);
+        const bool is_sender = parent.rank() == 0;
+        const Ranks other = {1 - parent.rank()}, nobody;
+        const OwnEdges edges{is_sender ? nobody : other, is_sender ? other : nobody};
+        const auto made = create_graph(parent, edges, next_context);
         DLRT_DEMAND(made.has_value());
-        const Side input{{1, 2, 3}, {parent.rank() == 0 ? 3 : 2}};
-        Side output{{0, 0, 0}, {2}};
+        const Side input{{1, 2, 3}, Numbers(is_sender ? 1 : 0, 3)};
+        Side output{{0, 0, 0}, Numbers(is_sender ? 0 : 1, 2)};
         const auto collective = coll::Collective::neighbor_alltoall;
         outcomes[static_cast<std::size_t>(parent.rank())] = exchange(
             **made, collective, input, output, Form::blocking

@@ -69,6 +69,21 @@ CallOf scan_call(dlrt_op op) {
         return dlrt_scan(memory.input.data(), memory.output.data(), 4, DLRT_INT32, op, comm);
     };
 }
+/// So many elements to itself, and so many to each other; two from each.
+CallOf alltoallv_call(std::int64_t to_itself, std::int64_t to_others) {
+    return [=](dlrt_comm comm, Memory& memory) {
+        std::int32_t rank = 0, size = 0;
+        expect_ok(dlrt_comm_rank(comm, &rank));
+        expect_ok(dlrt_comm_size(comm, &size));
+        std::vector<std::int64_t> sent(static_cast<std::size_t>(size), to_others);
+        const std::vector<std::int64_t> received(sent.size(), 2);
+        sent[static_cast<std::size_t>(rank)] = to_itself;
+        return dlrt_alltoallv(
+            memory.input.data(), sent.data(), nullptr, memory.output.data(), received.data(),
+            nullptr, DLRT_INT32, comm
+        );
+    };
+}
 CallOf both(CallOf first, CallOf second) {
     return [=](dlrt_comm comm, Memory& memory) {
         const dlrt_err outcome = first(comm, memory);
@@ -99,6 +114,9 @@ std::vector<Pair> disagreements() {
         {"count", bcast_call(2, DLRT_INT32, 0), bcast_call(3, DLRT_INT32, 0), "8 bytes",
          "12 bytes"},
         {"count", alltoall_call(1), alltoall_call(2), "4 bytes", "8 bytes"},
+        {"block", alltoallv_call(2, 3), alltoallv_call(2, 2), "rank 0 sent more", "expects"},
+        {"block", alltoallv_call(2, 1), alltoallv_call(2, 2), "rank 0 sent less", "expects"},
+        {"block", alltoallv_call(1, 2), alltoallv_call(2, 2), "for itself has 4 bytes", "8 as"},
         {"type", int_sum, allreduce_call(2, DLRT_FLOAT, DLRT_SUM), "int32", "float"},
         {"type", int_sum, allreduce_call(1, DLRT_DOUBLE, DLRT_SUM), "int32", "double"},
         {"reduction", int_sum, allreduce_call(2, DLRT_INT32, DLRT_MAX), "sum", "max"},

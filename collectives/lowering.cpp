@@ -25,6 +25,9 @@ CellProgram between_two(Collective collective, bool is_root) {
         case Collective::reduce:
         case Collective::gather:
             return {is_root ? std::span<const CellStep>(pair_collect) : give, false, 1};
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
+            break;
     }
     return {};
 }
@@ -64,6 +67,9 @@ CellProgram cell_program(Collective collective, std::int32_t size, bool is_root)
             return {
                 is_root ? std::span<const CellStep>(counted_collect) : counted_give, true,
                 size - 1};
+        case Collective::neighbor_allgather:
+        case Collective::neighbor_alltoall:
+            break;
     }
     return {};
 }

@@ -117,6 +117,8 @@ Status HostCollective::take_cells() {
             return {};
         case coll::Collective::bcast:
         case coll::Collective::scatter:
+        case coll::Collective::neighbor_allgather:
+        case coll::Collective::neighbor_alltoall:
             break;
     }
     return {};

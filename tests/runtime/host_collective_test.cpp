@@ -179,6 +179,9 @@ class Part {
             case Collective::exscan:
                 if (rank_ == 0) return call_.is_in_place ? element(call_.round, 0, i) : untouched;
                 return folded(rank_, i);
+            case Collective::neighbor_allgather:
+            case Collective::neighbor_alltoall:
+                break;
         }
         return untouched;
     }

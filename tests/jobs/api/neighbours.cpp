@@ -194,6 +194,22 @@ void left_out(const World& world) {
     expect_ok(dlrt_comm_free(&comm));
 }
 
+/// Rank 0 sends more than the next one asks for: both wait for each other's blocks, and all hear of
+/// it.
+void unequal(const World& world) {
+    dlrt_comm comm = make_graph({world.next, world.previous}, {world.previous, world.next});
+    const Counts sent = {2, world.rank == 0 ? 3 : 2}, wanted = {2, 2};
+    const Numbers input(5, world.rank);
+    Numbers output(4);
+    dlrt_err outcome = dlrt_neighbor_alltoallv(
+        input.data(), sent.data(), nullptr, output.data(), wanted.data(), nullptr, DLRT_INT32, comm
+    );
+    // Who is far away has noticed nothing, until it needs the others.
+    if (outcome == DLRT_OK) outcome = dlrt_barrier(comm);
+    expect_error(outcome, DLRT_ERR_MISMATCH);
+    expect_ok(dlrt_comm_free(&comm));
+}
+
 void one_sided(const World& world) {
     if (world.size == 1) return;
     dlrt_comm comm{};
@@ -218,6 +234,6 @@ void one_sided(const World& world) {
 
 int main() {
     const World world;
-    for (auto* const part : {graph, lists, types, grid, left_out, one_sided}) part(world);
+    for (auto* const part : {graph, lists, types, grid, left_out, unequal, one_sided}) part(world);
     return 0;
 }

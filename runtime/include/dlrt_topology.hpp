@@ -34,6 +34,63 @@ struct Neighbors {
 /// What communicators by create_graph() and create_cart() can do besides; for others it throws.
 /// Forms and checks are those of Collectives, with a block for each neighbour.
 class NeighborExchanges : public Collectives {
+  private:
+    [[nodiscard]] std::int32_t in_count() const { return counts().first; }
+    [[nodiscard]] std::int32_t out_count() const { return counts().second; }
+    [[nodiscard]] std::pair<std::int32_t, std::int32_t> counts() const {
+        std::pair<std::int32_t, std::int32_t> counts;
+        check(dlrt_neighbor_count(comm_, &counts.first, &counts.second));
+        return counts;
+    }
+    [[nodiscard]] Partners sources() const { return {in_count(), "sources"}; }
+    [[nodiscard]] Partners targets() const { return {out_count(), "targets"}; }
+
+    template<typename Function>
+    auto do_spread(Function function, ConstElements input, Elements output) const {
+        match(input, input.count * in_count(), output, output.count);
+        return call(function, input.data, input.count, input.type, output.address(), comm_);
+    }
+    template<typename Function>
+    auto do_spreadv(Function function, ConstElements input, Elements output, Blocks blocks) const {
+        fit(input, output, blocks, sources());
+        return call(
+            function, input.data, input.count, input.type, output.address(), blocks.counts.data(),
+            start_of(blocks), comm_
+        );
+    }
+    template<typename Function>
+    auto do_trade(Function function, ConstElements input, Elements output) const {
+        const auto [in, out] = counts();
+        const std::int64_t one = out > 0 ? input.count / out : in > 0 ? output.count / in : 0;
+        match(input, one * out, input, input.count);
+        match(input, one * in, output, output.count);
+        return call(function, input.data, output.address(), one, input.type, comm_);
+    }
+    template<typename Function>
+    auto do_tradev(
+        Function function, ConstElements input, Blocks sent, Elements output, Blocks received
+    ) const {
+        fit(output, input, sent, targets());
+        fit(input, output, received, sources());
+        return call(
+            function, input.data, sent.counts.data(), start_of(sent), output.address(),
+            received.counts.data(), start_of(received), input.type, comm_
+        );
+    }
+    template<typename Function>
+    auto do_tradew(
+        Function function, const void* input, const TypedBlocks& sent, void* output,
+        const TypedBlocks& received
+    ) const {
+        one_each(sent, targets());
+        one_each(received, sources());
+        return call(
+            function, input, sent.counts.data(), sent.displacements_bytes.data(), sent.types.data(),
+            output, received.counts.data(), received.displacements_bytes.data(),
+            received.types.data(), comm_
+        );
+    }
+
   public:
     [[nodiscard]] Neighbors neighbors() const {
         Neighbors found;
@@ -132,63 +189,6 @@ class NeighborExchanges : public Collectives {
   protected:
     using Collectives::Collectives;
     ~NeighborExchanges() = default;
-
-  private:
-    [[nodiscard]] std::int32_t in_count() const { return counts().first; }
-    [[nodiscard]] std::int32_t out_count() const { return counts().second; }
-    [[nodiscard]] std::pair<std::int32_t, std::int32_t> counts() const {
-        std::pair<std::int32_t, std::int32_t> counts;
-        check(dlrt_neighbor_count(comm_, &counts.first, &counts.second));
-        return counts;
-    }
-    [[nodiscard]] Partners sources() const { return {in_count(), "sources"}; }
-    [[nodiscard]] Partners targets() const { return {out_count(), "targets"}; }
-
-    template<typename Function>
-    auto do_spread(Function function, ConstElements input, Elements output) const {
-        match(input, input.count * in_count(), output, output.count);
-        return call(function, input.data, input.count, input.type, output.address(), comm_);
-    }
-    template<typename Function>
-    auto do_spreadv(Function function, ConstElements input, Elements output, Blocks blocks) const {
-        fit(input, output, blocks, sources());
-        return call(
-            function, input.data, input.count, input.type, output.address(), blocks.counts.data(),
-            start_of(blocks), comm_
-        );
-    }
-    template<typename Function>
-    auto do_trade(Function function, ConstElements input, Elements output) const {
-        const auto [in, out] = counts();
-        const std::int64_t one = out > 0 ? input.count / out : in > 0 ? output.count / in : 0;
-        match(input, one * out, input, input.count);
-        match(input, one * in, output, output.count);
-        return call(function, input.data, output.address(), one, input.type, comm_);
-    }
-    template<typename Function>
-    auto do_tradev(
-        Function function, ConstElements input, Blocks sent, Elements output, Blocks received
-    ) const {
-        fit(output, input, sent, targets());
-        fit(input, output, received, sources());
-        return call(
-            function, input.data, sent.counts.data(), start_of(sent), output.address(),
-            received.counts.data(), start_of(received), input.type, comm_
-        );
-    }
-    template<typename Function>
-    auto do_tradew(
-        Function function, const void* input, const TypedBlocks& sent, void* output,
-        const TypedBlocks& received
-    ) const {
-        one_each(sent, targets());
-        one_each(received, sources());
-        return call(
-            function, input, sent.counts.data(), sent.displacements_bytes.data(), sent.types.data(),
-            output, received.counts.data(), received.displacements_bytes.data(),
-            received.types.data(), comm_
-        );
-    }
 };
 
 }  // namespace cpp

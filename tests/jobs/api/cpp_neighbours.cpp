@@ -93,11 +93,15 @@ void grid(const dlrt::Communicator& world) {
     expect(shift.source == (rank == 0 ? dlrt::no_process : rank - 1), "the source of a shift");
     expect(shift.target == (rank == columns - 1 ? dlrt::no_process : rank + 1), "its target");
     expect(made->neighbors().sources == Ranks{rank, rank, shift.source, shift.target}, "of a grid");
-    const auto point = world.create_cart({});
-    expect(point.has_value() == (world.rank() == 0), "a grid of no dimensions is one rank");
-    if (!point) return;
-    expect(point->cart_coordinates(0).empty(), "no coordinates");
-    expect(point->cart_rank({}) == 0, "the only rank");
+}
+
+void point(const dlrt::Communicator& world) {
+    const auto made = world.create_cart({});
+    expect(made.has_value() == (world.rank() == 0), "a grid of no dimensions is one rank");
+    if (!made) return;
+    expect(made->cart_coordinates(0).empty(), "no coordinates");
+    expect(made->cart_rank({}) == 0, "the only rank");
+    expect(made->neighbors().sources.empty(), "no neighbours");
 }
 
 void errors(const dlrt::Communicator& world) {
@@ -121,5 +125,6 @@ int main() {
     graph(session.world);
     lists(session.world);
     grid(session.world);
+    point(session.world);
     errors(session.world);
 }

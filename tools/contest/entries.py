@@ -47,7 +47,7 @@ def entries():
         Entry("one cpu", 2, ("--batches", "1", "latency", "--sizes", "8:8"), shares_cpus=True,
               one_cpu=True, peer_limit_s=150, peer_rounds=1, tags=full),
         Entry("ring", 16, ("--batches", "2", "ring"), shares_cpus=True, peer_rounds=2, tags=quick),
-        Entry("waiting", 16, ("waiting",), shares_cpus=True, peer_rounds=1),
+        Entry("waiting", 16, ("--wait", "5", "waiting"), shares_cpus=True, peer_rounds=1),
     ]
     for ranks in (16, 64):
         found.append(Entry(f"true x {ranks}", ranks, program="true", shares_cpus=True,

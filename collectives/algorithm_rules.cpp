@@ -183,6 +183,30 @@ Choice choose_algorithm(const Operation& operation, const Preferences& preferenc
     return {&usual, reason};
 }
 
+Choice choose_for_uneven_blocks(
+    Collective collective, std::int32_t size, std::span<const AlgorithmRule> rules
+) {
+    const auto counts = [&](const AlgorithmRule& rule) {
+        return rule.algorithm->collective == collective && rule.sizes == SizeRange{};
+    };
+    const auto is_excluded = [&](const Algorithm& algorithm) {
+        return std::ranges::any_of(rules, [&](const AlgorithmRule& rule) {
+            return rule.is_excluded && counts(rule) && rule.algorithm == &algorithm;
+        });
+    };
+    for (const AlgorithmRule& rule : rules) {
+        if (rule.is_excluded || !counts(rule) || !takes_uneven_blocks(*rule.algorithm)) continue;
+        return {rule.algorithm, Choice::Reason::rule};
+    }
+    const Algorithm& usual = choose_for_uneven_blocks(collective, size);
+    if (!is_excluded(usual)) return {&usual, Choice::Reason::table};
+    for (const Algorithm& algorithm : algorithms()) {
+        if (algorithm.collective != collective || !takes_uneven_blocks(algorithm)) continue;
+        if (!is_excluded(algorithm)) return {&algorithm, Choice::Reason::exclusion};
+    }
+    return {&usual, Choice::Reason::table};
+}
+
 std::string contradiction_of(std::span<const AlgorithmRule> rules) {
     const auto names_of_fixed = [](Collective collective) {
         std::string names;

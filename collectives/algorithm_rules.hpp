@@ -66,6 +66,12 @@ struct Choice {
 /// By rules, else tuned rules, else the built-in ones.
 [[nodiscard]] Choice choose_algorithm(const Operation& operation, const Preferences& preferences);
 
+/// The same where ranks have lists of counts. They don't know each other's sizes, so of the user's
+/// rules only those for all sizes count, and measured ones don't.
+[[nodiscard]] Choice choose_for_uneven_blocks(
+    Collective collective, std::int32_t size, std::span<const AlgorithmRule> rules
+);
+
 /// A rule, or exclusions, that leave no algorithm for which is_fixed(), as a clause for a message;
 /// empty when there are none.
 [[nodiscard]] std::string contradiction_of(std::span<const AlgorithmRule> rules);

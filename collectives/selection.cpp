@@ -25,6 +25,18 @@ constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::uint64_t kib = 1024;
 
+// All that treat blocks one by one. Among many ranks blocks of unknown sizes may not all be under
+// way at once.
+constexpr Rule uneven_rules[] = {
+    {Collective::gather, any_size, any_bytes, "linear"},
+    {Collective::scatter, any_size, any_bytes, "linear"},
+    {Collective::allgather, any_size, any_bytes, "ring"},
+    {Collective::allgather, any_size, any_bytes, "linear"},
+    {Collective::reduce_scatter, any_size, any_bytes, "pairwise"},
+    {Collective::alltoall, 32, any_bytes, "linear"},
+    {Collective::alltoall, any_size, any_bytes, "pairwise"},
+};
+
 // Rounds are dear where ranks outnumber cores, since most of them wake somebody: the more ranks,
 // the longer the vectors for which few rounds beat few bytes.
 constexpr Rule rules[] = {
@@ -134,6 +146,22 @@ bool is_fixed(const Algorithm& algorithm) {
     return found.empty() || std::ranges::any_of(found, [&](const FoundRule& rule) {
                return rule.algorithm == &algorithm;
            });
+}
+
+bool takes_uneven_blocks(const Algorithm& algorithm) {
+    return std::ranges::any_of(uneven_rules, [&](const Rule& rule) {
+        return rule.collective == algorithm.collective && rule.algorithm == algorithm.name;
+    });
+}
+
+const Algorithm& choose_for_uneven_blocks(Collective collective, std::int32_t size) {
+    const auto rule = std::ranges::find_if(uneven_rules, [&](const Rule& candidate) {
+        return candidate.collective == collective && size <= candidate.size_max;
+    });
+    DLRT_ASSERT(rule != std::end(uneven_rules));
+    const Algorithm* const found = find_algorithm(collective, rule->algorithm);
+    DLRT_ASSERT(found != nullptr);
+    return *found;
 }
 
 }  // namespace dlrt::coll

@@ -30,4 +30,10 @@ struct Operation {
 /// Whether choose_fixed_algorithm() chooses it for some operation.
 [[nodiscard]] bool is_fixed(const Algorithm& algorithm);
 
+/// Where ranks have lists of counts nobody knows how long the others' blocks are: only algorithms
+/// that treat blocks one by one can be used.
+[[nodiscard]] bool takes_uneven_blocks(const Algorithm& algorithm);
+/// The usual one of those.
+[[nodiscard]] const Algorithm& choose_for_uneven_blocks(Collective collective, std::int32_t size);
+
 }  // namespace dlrt::coll

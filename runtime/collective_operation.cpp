@@ -20,8 +20,6 @@ constexpr std::uint64_t background_piece_bytes_max = std::uint64_t{4} << 20;
 // Chunks of long vectors begin at multiples of this, for the reduction's sake.
 constexpr std::uint64_t chunk_unit_bytes = 64;
 constexpr std::uint64_t aligned_chunk_bytes_min = 1024;
-// Among so many ranks blocks of unknown sizes may all be under way at once.
-constexpr std::int32_t linear_size_max = 32;
 
 std::string_view words_for(coll::Choice::Reason reason) {
     switch (reason) {
@@ -39,37 +37,46 @@ std::string_view words_for(coll::Choice::Reason reason) {
     return "";
 }
 
+/// Rank 0 tells of each kind and size once. `what`: of what data.
+void tell(
+    Communicator& comm, coll::Collective collective, const coll::Choice& choice,
+    std::uint64_t size_bytes, std::string_view what
+) {
+    if (comm.rank() != 0) return;
+    if (!comm.collective_state().is_news(*choice.algorithm, size_bytes)) return;
+    write_log_line(
+        "explain", fmt::format(
+                       "{} {} on {} ranks: {}, {}", coll::name_of(collective), what, comm.size(),
+                       choice.algorithm->name, words_for(choice.reason)
+                   )
+    );
+}
+
 const coll::Algorithm& choose(Communicator& comm, const coll::Operation& operation) {
     // Communicators of tests have no core, and so no user.
     const Core* const core = Core::get();
     if (core == nullptr) return coll::choose_algorithm(operation);
     const CollectiveSettings& settings = core->collective_settings();
     const coll::Choice choice = coll::choose_algorithm(operation, settings.rules);
-    const bool is_told = settings.is_explaining && comm.rank() == 0 &&
-                         comm.collective_state().is_news(*choice.algorithm, operation.total_bytes);
-    if (is_told) {
-        write_log_line(
-            "explain", fmt::format(
-                           "{} of {} bytes on {} ranks: {}, {}",
-                           coll::name_of(operation.collective), operation.total_bytes,
-                           operation.size, choice.algorithm->name, words_for(choice.reason)
-                       )
-        );
+    if (settings.is_explaining) [[unlikely]] {
+        const std::string what = fmt::format("of {} bytes", operation.total_bytes);
+        tell(comm, operation.collective, choice, operation.total_bytes, what);
     }
     return *choice.algorithm;
 }
 
-/// One that treats blocks one by one: nobody knows how long the others' are.
-const coll::Algorithm& algorithm_for_uneven(const CollectiveCall& call, std::int32_t size) {
-    const auto find = [&](std::string_view name) -> const coll::Algorithm& {
-        const coll::Algorithm* const found = coll::find_algorithm(call.collective, name);
-        DLRT_ASSERT(found != nullptr);
-        return *found;
-    };
-    if (call.collective == coll::Collective::reduce_scatter) return find("pairwise");
-    if (call.collective == coll::Collective::allgather) return find("ring");
-    const bool is_exchange = call.collective == coll::Collective::alltoall;
-    return find(is_exchange && size > linear_size_max ? "pairwise" : "linear");
+/// For lists of counts.
+const coll::Algorithm& choose_uneven(Communicator& comm, coll::Collective collective) {
+    const Core* const core = Core::get();
+    if (core == nullptr) return coll::choose_for_uneven_blocks(collective, comm.size());
+    const CollectiveSettings& settings = core->collective_settings();
+    const coll::Choice choice = coll::choose_for_uneven_blocks(
+        collective, comm.size(), settings.rules.rules
+    );
+    constexpr std::uint64_t no_size = ~std::uint64_t{0};
+    if (settings.is_explaining) [[unlikely]]
+        tell(comm, collective, choice, no_size, "with lists of counts");
+    return *choice.algorithm;
 }
 
 coll::ChunkSizes chunk_sizes(
@@ -197,7 +204,7 @@ Status CollectiveOperation::open_uneven(Communicator& comm) {
         schedule_ = comm.topology()->schedule(call_.collective);
         algorithm_ = nullptr;
     } else {
-        take_schedule(comm, algorithm_for_uneven(call_, comm.size()), blocks_.placement());
+        take_schedule(comm, choose_uneven(comm, call_.collective), blocks_.placement());
     }
     const std::uint64_t staging_bytes = blocks_.staging_bytes();
     const Status status = take_memory(

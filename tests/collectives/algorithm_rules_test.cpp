@@ -5,6 +5,9 @@
 #include "collectives/groups.hpp"
 #include "runtime/base/error_text.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <catch2/catch.hpp>
 
 namespace dlrt::coll {
@@ -136,6 +139,44 @@ TEST_CASE("algorithm rules: measured ones come after the user's, before the buil
     CHECK(chosen_for(4, kib, OperandOrder::any).algorithm->name == "centralised");
     preferences.rules = parsed("allreduce:^ring");
     CHECK(chosen_for(4, kib, OperandOrder::any).algorithm == tree);
+}
+
+TEST_CASE("algorithm rules: lists of counts leave those that treat blocks one by one", "[coll]") {
+    const auto chosen = [](std::string_view text, Collective collective, std::int32_t size) {
+        const Choice choice = choose_for_uneven_blocks(collective, size, parsed(text));
+        return std::pair(choice.algorithm->name, choice.reason);
+    };
+    using Reason = Choice::Reason;
+    using Chosen = std::pair<std::string_view, Reason>;
+    const char* const other = "bcast:binomial";
+    CHECK(chosen(other, Collective::alltoall, 32) == Chosen{"linear", Reason::table});
+    CHECK(chosen(other, Collective::alltoall, 33) == Chosen{"pairwise", Reason::table});
+    CHECK(chosen(other, Collective::allgather, 4) == Chosen{"ring", Reason::table});
+    CHECK(
+        chosen("alltoall:bruck,pairwise", Collective::alltoall, 4) ==
+        Chosen{"pairwise", Reason::rule}
+    );
+    // Ranks don't know the sizes, so that they could use different ones.
+    CHECK(
+        chosen("alltoall:pairwise@1k-", Collective::alltoall, 4) == Chosen{"linear", Reason::table}
+    );
+    CHECK(
+        chosen("allgather:^ring", Collective::allgather, 4) == Chosen{"linear", Reason::exclusion}
+    );
+    // There is but one.
+    CHECK(chosen("gather:^linear", Collective::gather, 4) == Chosen{"linear", Reason::table});
+    // What is said to treat blocks one by one does: no step touches two.
+    for (const Algorithm& algorithm : algorithms()) {
+        if (!takes_uneven_blocks(algorithm)) continue;
+        for (std::int32_t size = 1; size <= 9; ++size) {
+            for (std::int32_t rank = 0; rank < size; ++rank) {
+                const Schedule schedule = algorithm.build({size, rank, 0, Placement::separate});
+                CHECK(std::ranges::all_of(schedule.steps, [](const Step& step) {
+                    return step.length <= 1;
+                }));
+            }
+        }
+    }
 }
 
 TEST_CASE("algorithm rules: fixed bits leave out what hasn't any, whoever names it", "[coll]") {

@@ -74,6 +74,20 @@ class CollectiveSettings(LauncherCase):
         self.assertNotIn("recursive_doubling", lines[0])
         self.assertIn("DLRT_ALGO excludes the usual one", lines[0])
 
+    def test_lists_of_counts_have_their_own_choice(self):
+        for rule, part in (("bcast:binomial", "linear, the usual one"),
+                           ("alltoall:pairwise", "pairwise, DLRT_ALGO names it"),
+                           ("alltoall:pairwise@1k-", "linear, the usual one"),
+                           ("alltoall:^linear", "pairwise, DLRT_ALGO excludes the usual one")):
+            with self.subTest(rule=rule):
+                self.environment.update(DLRT_EXPLAIN="1", DLRT_ALGO=rule)
+                job = self.run_job("-np", 4, DLPERF, "--validate", "--batches", 1,
+                                   "--sizes", "64:64", "all_to_allv")
+                self.assertEqual(job.returncode, 0, job.err)
+                lines = [line for line in job.err.splitlines() if "with lists of counts" in line]
+                self.assertEqual(len(lines), 1, job.err)
+                self.assertIn("alltoall with lists of counts on 4 ranks: " + part, lines[0])
+
     def test_what_is_wrong_fails_init_and_says_what_is_valid(self):
         for value, part in (("allreduce:rinng", "allreduce has no algorithm 'rinng'; valid: "),
                             ("x:ring", "there is no collective 'x'; valid: barrier"),

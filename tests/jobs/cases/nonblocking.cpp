@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 using namespace job;
@@ -70,31 +72,49 @@ struct Many {
     }
 };
 
-}  // namespace
+void many_in_reverse_order(const World& world) {
+    Many many(world);
+    for (int i = Many::count; i-- > 0;) expect_ok(dlrt_wait(&many.requests[i], nullptr));
+    many.check(world);
+}
 
-int main() {
-    const World world;
-    barrier_beside_a_receive(world);
-    in_place(world);
-    {
-        Many many(world);
-        for (int i = Many::count; i-- > 0;) expect_ok(dlrt_wait(&many.requests[i], nullptr));
-        many.check(world);
+void many_rarely_tested(const World& world) {
+    Many many(world);
+    int is_complete = 0;
+    while (is_complete == 0) {
+        expect_ok(dlrt_testall(Many::count, many.requests, &is_complete, nullptr));
+        if (is_complete == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    {
-        Many many(world);
-        int is_complete = 0;
-        while (is_complete == 0) {
-            expect_ok(dlrt_testall(Many::count, many.requests, &is_complete, nullptr));
-            if (is_complete == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        many.check(world);
-    }
-    // A communicator that is freed while a barrier on it is open (case D04).
+    many.check(world);
+}
+
+/// Case D04.
+void barrier_on_a_freed_communicator() {
     dlrt_comm duplicate{};
     dlrt_request request{};
     expect_ok(dlrt_comm_dup(DLRT_COMM_WORLD, &duplicate));
     expect_ok(dlrt_ibarrier(duplicate, &request));
     expect_ok(dlrt_comm_free(&duplicate));
     expect_ok(dlrt_wait(&request, nullptr));
+}
+
+}  // namespace
+
+int main() {
+    {
+        const World world;
+        barrier_beside_a_receive(world);
+        in_place(world);
+        many_in_reverse_order(world);
+        many_rarely_tested(world);
+        barrier_on_a_freed_communicator();
+    }
+    for (const char* algorithm :
+         {"recursive_doubling", "ring", "rabenseifner", "tree", "centralised", "circulant",
+          "two_tree"}) {
+        // Read by the init that follows.
+        ::setenv("DLRT_ALGO", (std::string("allreduce:") + algorithm).c_str(), 1);
+        const World world;
+        in_place(world);
+    }
 }

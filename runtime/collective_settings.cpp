@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective_settings.hpp"
 
+#include "runtime/base/config.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective_table.hpp"
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "collectives/algorithm_rules.hpp"
-#include "runtime/base/config.hpp"
+#include "runtime/base/result.hpp"
 
 #include <string>
 #include <vector>
 
 namespace dlrt {
+
+struct Settings;
 
 struct CollectiveSettings {
     coll::Preferences rules;     ///< DLRT_ALGO, DLRT_COLLECTIVE_TABLE, DLRT_DETERMINISTIC

@@ -51,7 +51,7 @@ void Core::on_fork_child() noexcept {
     if (core != nullptr) forget_in_child(core->state_.get());
 }
 
-Status Core::enter(ThreadLevel required, std::optional<KeyValueStore> store) {
+Status Core::enter(Wish wish, std::optional<KeyValueStore> store) {
     const std::lock_guard lock(entry_mutex);
     if (phase.load(std::memory_order_relaxed) == Phase::forked) return absence();
     if (get() != nullptr) {
@@ -60,7 +60,7 @@ Status Core::enter(ThreadLevel required, std::optional<KeyValueStore> store) {
     static const int registered = ::pthread_atfork(nullptr, nullptr, [] { on_fork_child(); });
     if (registered != 0) return fail_errno(registered, "register a handler for fork");
 
-    Result<std::unique_ptr<State>> state = State::open(required, std::move(store));
+    Result<std::unique_ptr<State>> state = State::open(wish.level, wish.progress, std::move(store));
     if (!state) return state.error();
     auto core = std::unique_ptr<Core>(new Core);
     core->state_ = std::move(*state);
@@ -70,12 +70,12 @@ Status Core::enter(ThreadLevel required, std::optional<KeyValueStore> store) {
     return {};
 }
 
-Status Core::init(ThreadLevel required) {
-    return enter(required, std::nullopt);
+Status Core::init(ThreadLevel required, ProgressBy progress) {
+    return enter({required, progress}, std::nullopt);
 }
 
-Status Core::init_with_store(ThreadLevel required, KeyValueStore store) {
-    return enter(required, std::move(store));
+Status Core::init_with_store(ThreadLevel required, KeyValueStore store, ProgressBy progress) {
+    return enter({required, progress}, std::move(store));
 }
 
 Status Core::finalize() {

@@ -5,7 +5,6 @@
 /// init, init_with_store, finalize: one thread. get(): any thread, one load.
 #pragma once
 
-#include "runtime/base/config.hpp"
 #include "runtime/base/export.hpp"
 #include "runtime/collective_settings.hpp"
 #include "runtime/communicator.hpp"
@@ -19,14 +18,21 @@
 
 namespace dlrt {
 
+struct Settings;
+
 enum class ThreadLevel : std::uint8_t { single, funneled, serialized, multiple };
+/// Who advances operations that don't block: those who call, or a thread beside them.
+enum class ProgressBy : std::uint8_t { callers, thread };
 
 class DLRT_CORE Core {
   public:
-    /// Joins through choose_source(), or through the caller's store. Errors: already_initialized,
-    /// wireup, forked.
-    static Status init(ThreadLevel required);
-    static Status init_with_store(ThreadLevel required, KeyValueStore store);
+    /// A thread that makes progress, wanted here or by DLRT_PROGRESS_THREAD, raises the level to
+    /// multiple. Joins through choose_source(), or through the caller's store. Errors:
+    /// already_initialized, wireup, forked.
+    static Status init(ThreadLevel required, ProgressBy progress = ProgressBy::callers);
+    static Status init_with_store(
+        ThreadLevel required, KeyValueStore store, ProgressBy progress = ProgressBy::callers
+    );
     /// Completes what is in flight, waits for all ranks, leaves. Errors: not_initialized; thread
     /// when other threads are inside a call.
     static Status finalize();
@@ -57,7 +63,11 @@ class DLRT_CORE Core {
 
   private:
     Core();
-    static Status enter(ThreadLevel required, std::optional<KeyValueStore> store);
+    struct Wish {
+        ThreadLevel level;
+        ProgressBy progress;
+    };
+    static Status enter(Wish wish, std::optional<KeyValueStore> store);
     static void on_fork_child() noexcept;
 
     static std::atomic<Core*> instance_;

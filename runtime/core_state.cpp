@@ -83,7 +83,7 @@ Result<shm::CopyTable> find_copy_table(const Settings& settings, std::uint32_t l
 }  // namespace
 
 Result<std::unique_ptr<Core::State>> Core::State::open(
-    ThreadLevel required, std::optional<KeyValueStore> store
+    ThreadLevel required, ProgressBy progress, std::optional<KeyValueStore> store
 ) {
     std::vector<std::string_view> other_names(environment::all.begin(), environment::all.end());
     // A setting of dlrun that the user may have set for all programs.
@@ -93,9 +93,12 @@ Result<std::unique_ptr<Core::State>> Core::State::open(
     Result<CollectiveSettings> collective_settings = dlrt::collective_settings(*settings);
     if (!collective_settings) return collective_settings.error();
     set_log_level(settings->log_level);
+    if (settings->has_progress_thread) progress = ProgressBy::thread;
+    if (progress == ProgressBy::thread) required = ThreadLevel::multiple;
     std::unique_ptr<State> state(
         new State(std::move(*settings), std::move(*collective_settings), required)
     );
+    state->progress_by_ = progress;
     if (Status status = state->join(std::move(store)); !status.ok()) return status;
     for (const std::string& warning : state->collective_settings_.warnings) {
         if (state->place().local_rank == 0) log(LogLevel::warning, "collectives", "{}", warning);
@@ -159,6 +162,10 @@ Status Core::State::open_engine() {
     make_communicators();
     flight_->finish(record);
     if (thread_level_ == ThreadLevel::multiple) flight_->allow_threads();
+    if (progress_by_ == ProgressBy::callers) return {};
+    Result<std::unique_ptr<ProgressThread>> thread = ProgressThread::start(*engine_);
+    if (!thread) return thread.error();
+    progress_thread_ = std::move(*thread);
     return {};
 }
 
@@ -260,6 +267,7 @@ void Core::State::report_unreceived() {
 }
 
 void Core::State::leave(const Status& met) {
+    progress_thread_.reset();
     if (world_->host_collective() != nullptr) world_->host_collective()->leave();
     self_.reset();
     world_.reset();

@@ -4,6 +4,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/core.hpp"
+#include "runtime/progress_thread.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +24,7 @@ class Core::State {
 
     /// Everything from the environment to the world communicator. Errors: see Core::init.
     [[nodiscard]] static Result<std::unique_ptr<State>> open(
-        ThreadLevel required, std::optional<KeyValueStore> store
+        ThreadLevel required, ProgressBy progress, std::optional<KeyValueStore> store
     );
 
     /// Waits for all ranks and for what is in flight; what goes wrong is logged, the way out is
@@ -74,12 +75,14 @@ class Core::State {
     Settings settings_;
     CollectiveSettings collective_settings_;
     ThreadLevel thread_level_;
+    ProgressBy progress_by_ = ProgressBy::callers;
     std::unique_ptr<WireupSource> source_;
     std::optional<Membership> membership_;
     std::optional<FlightRecorder> flight_;
     RingFence ring_fence_ = RingFence::full;
     std::uint32_t generation_ = 0;
     std::unique_ptr<Engine> engine_;
+    std::unique_ptr<ProgressThread> progress_thread_;
     CommunicatorRef world_;
     CommunicatorRef self_;
     std::atomic<std::uint32_t> next_number_{first_free_number};

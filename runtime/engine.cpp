@@ -393,6 +393,14 @@ bool Engine::progress() {
     return false;
 }
 
+void Engine::help() {
+    state_->waiter.help();
+}
+
+void Engine::stop_helping() {
+    state_->waiter.stop_helping();
+}
+
 std::uint64_t Engine::drop_context(ContextId context) {
     const EngineLock lock(state_->waiter);
     return state_->drop_context(context);

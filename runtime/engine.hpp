@@ -11,8 +11,8 @@
 #pragma once
 
 #include "runtime/base/bytes.hpp"
-#include "runtime/base/config.hpp"
 #include "runtime/base/export.hpp"
+#include "runtime/base/protocol_rule.hpp"
 #include "runtime/base/status.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/request.hpp"
@@ -176,6 +176,11 @@ class DLRT_CORE Engine {
     /// One bounded round of progress; where it finds nothing, a look at who has departed or
     /// aborted. Returns whether anything happened.
     bool progress();
+
+    /// For a thread of its own: makes progress while nobody else does and something needs it, else
+    /// sleeps, until stop_helping() is called. REQUIRES: ThreadMode::multiple, a host segment.
+    void help();
+    void stop_helping();
 
     /// Called when a communicator goes away: unexpected messages of its contexts are dropped and
     /// counted.

@@ -109,6 +109,15 @@ bool EngineState::has_unfinished_posts() const {
            has_unfinished_task_;
 }
 
+bool EngineState::needs_progress() const {
+    const bool has_pending = std::any_of(
+        slots_.begin(), slots_.end(),
+        [](const EndpointSlot& slot) { return slot.pending_posts != 0; }
+    );
+    return has_outgoing() || matcher.posted_count() != 0 || filling_count_ != 0 ||
+           !reading_.is_empty() || has_pending;
+}
+
 void EngineState::start(Request& request) {
     ++starts_;
     request.is_started = true;
@@ -129,6 +138,8 @@ void EngineState::complete(Request& request, Errc error) {
     if (request.kind <= RequestKind::synchronous_send) {
         --active_sends_;
         if (request.stage >= Stage::announced) --peer_of(request.key.source).rendezvous_sends;
+    } else if (request.stage == Stage::filling) {
+        --filling_count_;
     }
     end_round(request, error);
 }

@@ -122,6 +122,10 @@ class EngineState final : public Progress {
     bool progress() override;
     [[nodiscard]] bool has_arrivals() override;  ///< Then it rings senders.
     [[nodiscard]] bool has_unfinished_posts() const override;
+    [[nodiscard]] bool has_new_work() const override {
+        return starts_ != starts_seen_ || has_unfinished_posts();
+    }
+    [[nodiscard]] bool needs_progress() const override;
     /// By who waits: when nobody else is left, a receive from any rank fails too.
     void check_world() override;
     /// By who only polls, and may still send something to itself: quick where nothing has happened.
@@ -218,7 +222,9 @@ class EngineState final : public Progress {
     void give_credit(Peer& peer, std::uint64_t size_bytes);
     void place(Request& request, std::uint64_t begin, Bytes payload);
     [[nodiscard]] Traffic traffic_with(const Peer& peer) const;
-    [[nodiscard]] bool should_read(const Peer& peer, std::uint64_t size_bytes) const;
+    [[nodiscard]] bool should_read(
+        const Peer& peer, const RemoteMemory& memory, std::uint64_t size_bytes
+    ) const;
 
     // engine_state.cpp
     /// The part of complete() that is the same for sends and receives.
@@ -266,6 +272,7 @@ class EngineState final : public Progress {
     };
     std::vector<HeldScratch> held_scratch_;  ///< Packed data that pending posts still use.
     std::uint64_t active_sends_ = 0;
+    std::uint64_t filling_count_ = 0;  ///< Receives in that stage.
     std::array<Arrival, batch> arrivals_;
     WorldRank rank_;
     HostSegment* segment_;

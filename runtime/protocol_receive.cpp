@@ -204,8 +204,7 @@ void EngineState::take_announced(Request& request, const MatchKey& found, const 
         finish_read(request);
         return;
     }
-    const bool can_read = peer.can_read && body.memory.address != 0 && request.gapped() == nullptr;
-    if (can_read && should_read(peer, wanted)) {
+    if (request.gapped() == nullptr && should_read(peer, body.memory, wanted)) {
         request.extra = body.memory;
         request.stage = Stage::reading;
         reading_.push_back(request);
@@ -214,13 +213,18 @@ void EngineState::take_announced(Request& request, const MatchKey& found, const 
     ask_for_stream(peer, request);
 }
 
-bool EngineState::should_read(const Peer& peer, std::uint64_t size_bytes) const {
-    const LargeProtocol usual = peer.endpoint->choose_large(
-        peer.index, size_bytes, traffic_with(peer)
-    );
-    const Protocol preferred = usual == LargeProtocol::rendezvous_read
-                                   ? Protocol::rendezvous_read
-                                   : Protocol::rendezvous_stream;
+bool EngineState::should_read(
+    const Peer& peer, const RemoteMemory& memory, std::uint64_t size_bytes
+) const {
+    if (memory.address == 0) return false;
+    Protocol preferred = Protocol::rendezvous_read;
+    if (!peer.endpoint->can_load(peer.index, memory, size_bytes)) {
+        if (!peer.can_read) return false;
+        const LargeProtocol usual = peer.endpoint->choose_large(
+            peer.index, size_bytes, traffic_with(peer)
+        );
+        if (usual == LargeProtocol::rendezvous_stream) preferred = Protocol::rendezvous_stream;
+    }
     return choose_protocol(protocol_rules_, size_bytes, preferred, false) ==
            Protocol::rendezvous_read;
 }
@@ -238,6 +242,7 @@ void EngineState::ask_for_stream(Peer& peer, Request& request) {
         .end_bytes = request.wanted_bytes(),
     };
     request.stage = Stage::filling;
+    ++filling_count_;
     send_control(peer, control_header(WireKind::cts, sender), bytes_of(body));
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "collectives/schedule.hpp"
+#include "runtime/base/error_text.hpp"
 #include "runtime/collective_comparison.hpp"
 #include "runtime/engine_task.hpp"
 #include "runtime/group.hpp"

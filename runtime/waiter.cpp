@@ -196,6 +196,7 @@ void Waiter::lock_shared_state() {
 }
 
 void Waiter::unlock_shared_state() {
+    if (helper_ >= Helper::idle && !has_owner_) brief_helper();
     tell_others();
     mutex_.unlock();
 }
@@ -251,6 +252,10 @@ void Waiter::sleep_as_other(const Condition& condition) {
 
 void Waiter::wait_as_owner(const Condition& condition) {
     has_owner_ = true;
+    if (helper_ == Helper::watching) {
+        doorbell_->cancel_sleep();
+        helper_ = Helper::idle;
+    }
     WaitPhase phase(budget_, first_step());
     Sleepiness sleepiness;
     for (;;) {
@@ -272,6 +277,85 @@ void Waiter::let_others_in() {
         ::sched_yield();
     }
     lock_shared_state();
+}
+
+// ---- A thread that helps ----
+
+void Waiter::help() {
+    lock_shared_state();
+    if (epoll_.is_open()) {
+        const auto is_over = [](void* self) {
+            return static_cast<Waiter*>(self)->is_helper_stopping_;
+        };
+        wait_among_threads({is_over, this});
+    } else {
+        // It is announced after many calls: the barrier for all ringers would cost more than
+        // theirs.
+        doorbell_->adopt(RingFence::full);
+        while (!is_helper_stopping_) {
+            helper_ = Helper::awake;
+            make_progress_as_helper();
+            sleep_as_helper();
+        }
+        doorbell_->cancel_sleep();
+        helper_ = Helper::none;
+    }
+    unlock_shared_state();
+}
+
+void Waiter::stop_helping() {
+    lock_shared_state();
+    is_helper_stopping_ = true;
+    note_event();
+    if (!epoll_.is_open()) {
+        doorbell_->announce_sleep(SleepKind::helper);
+        ring_own_doorbell();
+    }
+    unlock_shared_state();
+}
+
+void Waiter::make_progress_as_helper() {
+    while (!has_owner_ && !is_helper_stopping_) {
+        if (!progress_.progress()) {
+            progress_.check_world();
+            return;
+        }
+        tell_others();
+        let_others_in();
+    }
+}
+
+void Waiter::sleep_as_helper() {
+    const std::uint32_t sequence = doorbell_->sequence.load(std::memory_order_acquire);
+    if (is_helper_stopping_) return;
+    helper_ = Helper::idle;
+    if (!has_owner_ && progress_.needs_progress()) {
+        helper_ = Helper::watching;
+        doorbell_->announce_sleep(SleepKind::helper);
+        if (progress_.has_arrivals()) {
+            doorbell_->cancel_sleep();
+            return;
+        }
+    }
+    tell_others();
+    mutex_.unlock();
+    doorbell_->sleep_as_helper(sequence);
+    lock_shared_state();
+}
+
+void Waiter::brief_helper() {
+    const bool is_watching = helper_ == Helper::watching;
+    const bool has_new_work = progress_.has_new_work();
+    // What comes from elsewhere rings.
+    if (is_watching && !has_new_work) return;
+    // What has just begun may be done at once, and then nobody need be woken for it.
+    if (has_new_work) static_cast<void>(progress_.progress());
+    if (!progress_.needs_progress()) return;
+    if (!is_watching) {
+        helper_ = Helper::watching;
+        doorbell_->announce_sleep(SleepKind::helper);
+    }
+    if (progress_.has_arrivals() || progress_.has_unfinished_posts()) ring_own_doorbell();
 }
 
 }  // namespace dlrt

@@ -4,6 +4,10 @@
 /// With several threads, one of those that wait owns progress: it polls, and sleeps on the
 /// doorbell. The others sleep on their own condition variable until somebody finds their condition
 /// true, or hands them the ownership.
+///
+/// A helper, where one is wanted, owns progress while nobody waits and some operation is
+/// unfinished. Then the doorbell says so, and its thread sleeps on it. Who waits takes the doorbell
+/// for itself and announces the helper again when it leaves; the helper's thread sleeps on.
 #pragma once
 
 #include "runtime/base/cpu_pause.hpp"
@@ -31,6 +35,10 @@ class Progress {
     [[nodiscard]] virtual bool has_arrivals() = 0;
     /// Whether there is something to post that a busy transport will take some time later.
     [[nodiscard]] virtual bool has_unfinished_posts() const = 0;
+    /// Whether progress() would find something of this rank's own: begun since, or left unfinished.
+    [[nodiscard]] virtual bool has_new_work() const = 0;
+    /// Whether any operation is unfinished, so that progress() may be needed some time.
+    [[nodiscard]] virtual bool needs_progress() const = 0;
     /// Looks whether the job was aborted or peers have gone, and fails what can't complete any
     /// more.
     virtual void check_world() = 0;
@@ -137,6 +145,10 @@ class Waiter {
     void note_event() { ++event_count_; }
     [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
 
+    // See Engine.
+    void help();
+    void stop_helping();
+
   private:
     struct Sleeper {
         const Condition* condition;
@@ -173,6 +185,10 @@ class Waiter {
     void sleep(WaitPhase& phase, const Condition& condition, std::int64_t timeout_ns);
     void sleep_on_descriptors(std::int64_t timeout_ns);
     void tell_others();
+    void make_progress_as_helper();
+    void sleep_as_helper();
+    /// By who leaves: the helper may have something to do.
+    void brief_helper();
     void wake_sleepers();
     void hand_over();
     void ring_own_doorbell();
@@ -196,6 +212,15 @@ class Waiter {
     std::uint64_t events_told_ = 0;
     bool has_owner_ = false;
     bool is_owner_asleep_ = false;
+
+    enum class Helper : std::uint8_t {
+        none,
+        awake,
+        idle,      ///< Asleep; nobody is told to wake it.
+        watching,  ///< Asleep; the doorbell says that it wants to be woken.
+    };
+    Helper helper_ = Helper::none;
+    bool is_helper_stopping_ = false;
 };
 
 /// Holds the lock for a scope.

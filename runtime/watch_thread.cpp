@@ -3,11 +3,10 @@
 #include "runtime/watch_thread.hpp"
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/quiet_thread.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <utility>
 
 namespace dlrt {
@@ -20,18 +19,9 @@ Result<std::unique_ptr<WatchThread>> WatchThread::start(Callbacks callbacks) {
     Fd stop(::eventfd(0, EFD_CLOEXEC));
     if (!stop.is_open()) return fail_errno(errno, "create an eventfd");
     std::unique_ptr<WatchThread> watch(new WatchThread(std::move(callbacks), std::move(stop)));
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = 0;
-    try {
-        watch->thread_ = std::thread([target = watch.get()] { target->run(); });
-    } catch (const std::system_error& failure) {
-        error = failure.code().value();
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error != 0) return fail_errno(error, "start a helper thread");
+    Result<std::thread> thread = start_quiet_thread([target = watch.get()] { target->run(); });
+    if (!thread) return thread.error();
+    watch->thread_ = std::move(*thread);
     return watch;
 }
 

@@ -107,6 +107,11 @@ class Endpoint {
         PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
     ) = 0;
 
+    /// Whether post_get of so many bytes of that memory only loads them: no other way is as good.
+    [[nodiscard]] virtual bool can_load(
+        PeerIndex peer, const RemoteMemory& memory, std::uint64_t size_bytes
+    ) = 0;
+
     /// Fills `out` with messages that arrived; returns how many. Releases the payloads of the
     /// previous call.
     [[nodiscard]] virtual std::size_t poll(std::span<Arrival> out) = 0;

@@ -9,10 +9,22 @@ namespace dlrt::api {
 namespace {
 
 Status check_level(const char* function, dlrt_thread_level level) {
-    if (level >= DLRT_THREAD_SINGLE && level <= DLRT_THREAD_MULTIPLE) return {};
+    const auto number = static_cast<long>(level);
+    const long without_flag = number & ~static_cast<long>(DLRT_THREAD_PROGRESS);
+    if (without_flag >= DLRT_THREAD_SINGLE && without_flag <= DLRT_THREAD_MULTIPLE) return {};
     return fail(
-        Errc::argument, "{}: thread level {} is not in 0..3", function, static_cast<long>(level)
+        Errc::argument, "{}: thread level {} is not in 0..3, or that | DLRT_THREAD_PROGRESS",
+        function, number
     );
+}
+
+ThreadLevel level_of(dlrt_thread_level level) {
+    return static_cast<ThreadLevel>(static_cast<unsigned>(level) & 3U);
+}
+
+ProgressBy progress_of(dlrt_thread_level level) {
+    const unsigned flag = static_cast<unsigned>(level) & unsigned{DLRT_THREAD_PROGRESS};
+    return flag != 0 ? ProgressBy::thread : ProgressBy::callers;
 }
 
 /// The words of the core with the function's name before them.
@@ -34,7 +46,7 @@ dlrt_err init_plainly(
     const char* function, dlrt_thread_level required, dlrt_thread_level* provided
 ) {
     if (const Status bad = check_level(function, required); !bad.ok()) return to_c(bad);
-    const Status joined = Core::init(static_cast<ThreadLevel>(required));
+    const Status joined = Core::init(level_of(required), progress_of(required));
     return finish_init(function, joined, provided);
 }
 
@@ -116,7 +128,7 @@ dlrt_err dlrt_init_store(
     };
     callbacks.get = [copy](const std::string& key) { return get_from(copy, key); };
     const Status joined = Core::init_with_store(
-        static_cast<ThreadLevel>(required), std::move(callbacks)
+        level_of(required), std::move(callbacks), progress_of(required)
     );
     return finish_init(function, joined, provided);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/api/handle_report.hpp"
 
+#include "runtime/base/config.hpp"
+
 #include <algorithm>
 
 namespace dlrt::api {

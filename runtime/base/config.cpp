@@ -108,7 +108,7 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 12> settings_by_name = {{
+constexpr std::array<Setting, 13> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -161,6 +161,10 @@ constexpr std::array<Setting, 12> settings_by_name = {{
          if (index) out.log_level = static_cast<LogLevel>(*index);
          return index ? Complaint() : Complaint("no level");
      }},
+    {{"DLRT_PROGRESS_THREAD", "boolean", "0", "0 or 1",
+      "A thread beside the program advances nonblocking operations while the program computes. It "
+      "raises the thread level to DLRT_THREAD_MULTIPLE, so that each call takes a lock."},
+     [](std::string_view text, Settings& out) { return take_bool(text, out.has_progress_thread); }},
     {{"DLRT_PROTO", "list", "by size and host",
       "[^]NAME[@FROM-END], separated by commas, NAME "
       "one of eager, rendezvous-read, rendezvous-stream",

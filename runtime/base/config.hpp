@@ -7,10 +7,10 @@
 #pragma once
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/protocol_rule.hpp"
 #include "runtime/base/result.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,27 +18,6 @@
 #include <vector>
 
 namespace dlrt {
-
-/// How a message may travel; the names are those of DLRT_PROTO.
-enum class Protocol : std::uint8_t { eager, rendezvous_read, rendezvous_stream };
-
-/// One item of DLRT_PROTO: "[^]name[@[from]-[end]]", for sizes from <= size < end.
-struct ProtocolRule {
-    Protocol protocol = Protocol::eager;
-    bool is_excluded = false;
-    std::uint64_t size_bytes_min = 0;
-    std::uint64_t size_bytes_end = std::numeric_limits<std::uint64_t>::max();
-    friend bool operator==(const ProtocolRule&, const ProtocolRule&) = default;
-};
-
-/// What the rules make of a message: the first rule without ^ that covers its size, else
-/// `preferred` unless a ^ rule covers it, else the first protocol that none excludes.
-/// `is_eager_possible` says whether the size fits an eager message; an impossible eager rule is
-/// passed over. rendezvous_stream, which always works, is the answer when everything is excluded.
-[[nodiscard]] Protocol choose_protocol(
-    std::span<const ProtocolRule> rules, std::uint64_t size_bytes, Protocol preferred,
-    bool is_eager_possible
-);
 
 struct Settings {
     std::string algorithm_rules;               ///< DLRT_ALGO, not yet parsed; empty: none
@@ -51,6 +30,7 @@ struct Settings {
     std::optional<std::uint32_t> eager_bytes;  ///< DLRT_EAGER_BYTES; unset: the transport's
     std::uint32_t join_timeout_s = 300;        ///< DLRT_JOIN_TIMEOUT_S
     LogLevel log_level = LogLevel::warning;    ///< DLRT_LOG
+    bool has_progress_thread = false;          ///< DLRT_PROGRESS_THREAD
     std::vector<ProtocolRule> protocol_rules;  ///< DLRT_PROTO
     std::optional<std::uint32_t> spin_us;      ///< DLRT_SPIN_US; unset: by tenancy
 };

@@ -23,6 +23,10 @@ long membarrier(int command) {
     return ::syscall(SYS_membarrier, command, 0, 0);
 }
 
+/// The owner and its helper may both sleep on the sequence; only one of them is meant.
+constexpr std::uint32_t owner_bit = 1;
+constexpr std::uint32_t helper_bit = 2;
+
 }  // namespace
 
 RingFence register_ring_fence() {
@@ -71,6 +75,10 @@ void Doorbell::sleep_futex(std::int64_t timeout_ns) {
     cancel_sleep();
 }
 
+void Doorbell::sleep_as_helper(std::uint32_t sequence_seen) {
+    ::syscall(SYS_futex, &sequence, FUTEX_WAIT_BITSET, sequence_seen, nullptr, nullptr, helper_bit);
+}
+
 SleepKind Doorbell::ring(RingFence fence) {
     if (needs_fence(fence)) {
         // Orders the caller's publication before the load below; pairs with announce_sleep().
@@ -86,8 +94,9 @@ SleepKind Doorbell::ring(RingFence fence) {
     );
     if (kind == SleepKind::awake) return kind;
     sequence.fetch_add(1, std::memory_order_seq_cst);
-    if (kind == SleepKind::futex) {
-        ::syscall(SYS_futex, &sequence, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    if (kind == SleepKind::futex || kind == SleepKind::helper) {
+        const std::uint32_t who = kind == SleepKind::futex ? owner_bit : helper_bit;
+        ::syscall(SYS_futex, &sequence, FUTEX_WAKE_BITSET, INT_MAX, nullptr, nullptr, who);
         return SleepKind::awake;
     }
     return kind;

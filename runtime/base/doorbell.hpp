@@ -25,6 +25,7 @@ enum class SleepKind : std::uint32_t {
     awake = 0,
     futex = 1,       ///< Asleep on `sequence`.
     descriptor = 2,  ///< Asleep in poll/epoll that includes the rank's doorbell eventfd.
+    helper = 3,      ///< The owner is away; its helper sleeps on `sequence`.
 };
 
 /// What this process as a ringer must do: registered with membarrier, or fence by itself.
@@ -43,6 +44,9 @@ struct alignas(no_sharing_bytes) Doorbell {
     void cancel_sleep();
     /// Sleeps until rung, or until timeout_ns passes (negative: for ever). Clears the announcement.
     void sleep_futex(std::int64_t timeout_ns);
+    /// The helper's thread only: sleeps until rung while SleepKind::helper is announced, by
+    /// whomever and whenever that is. `sequence_seen`: from before the last look for work.
+    void sleep_as_helper(std::uint32_t sequence_seen);
 
     /// True when a ringer must fence between publishing and looking at anything of the sleeper's.
     [[nodiscard]] bool needs_fence(RingFence fence) const {

@@ -16,7 +16,8 @@
  *  5. Ranks are numbers within the communicator given. DLRT_PROC_NULL as a peer makes an operation
  *     succeed at once without data. Tags of users are 0..2147483647.
  *  6. Threads: see dlrt_init_thread. At DLRT_THREAD_MULTIPLE every function may be called by any
- *     thread.
+ *     thread. Operations advance while some thread is inside a call, or, where it is asked for, by
+ * a thread of dlrt's own (DLRT_THREAD_PROGRESS).
  *  7. Buffers given to a nonblocking operation belong to it until it is complete.
  *  8. Everything before dlrt_init and after dlrt_finalize, and in a child made by fork(), returns
  *     an error, except dlrt_init*, dlrt_initialized, dlrt_finalized, dlrt_version and the error
@@ -183,6 +184,12 @@ typedef enum dlrt_thread_level {
     DLRT_THREAD_FUNNELED = 1,   /* only the thread that called init calls dlrt */
     DLRT_THREAD_SERIALIZED = 2, /* one thread at a time */
     DLRT_THREAD_MULTIPLE = 3,   /* any thread, any time */
+    /* Beside one of them, as in DLRT_THREAD_SINGLE | DLRT_THREAD_PROGRESS: a thread of dlrt
+     * advances nonblocking operations while the program computes. DLRT_PROGRESS_THREAD=1 does the
+     * same. The level provided is DLRT_THREAD_MULTIPLE then, so that each call takes a lock; user
+     * functions of reductions may be called by that thread. It sleeps while no operation is open.
+     */
+    DLRT_THREAD_PROGRESS = 0x100,
     DLRT_THREAD_PIN_SIZE = 0x7fffffff
 } dlrt_thread_level;
 
@@ -190,7 +197,8 @@ typedef enum dlrt_thread_level {
  * DLRT_ERR_ALREADY_INITIALIZED, DLRT_ERR_WIREUP. init after finalize joins again where the source
  * can. */
 DLRT_PUBLIC dlrt_err dlrt_init(void) DLRT_MUST_CHECK;
-/* As dlrt_init with the thread level wanted; *provided (may be NULL) is at least that. */
+/* As dlrt_init with the thread level wanted, and with DLRT_THREAD_PROGRESS beside it if wanted;
+ * *provided (may be NULL) is a level, at least that. */
 DLRT_PUBLIC dlrt_err dlrt_init_thread(dlrt_thread_level required, dlrt_thread_level* provided)
     DLRT_MUST_CHECK;
 

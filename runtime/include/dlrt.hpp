@@ -30,6 +30,13 @@
 #include <utility>
 #include <vector>
 
+/// For levels with DLRT_THREAD_PROGRESS.
+constexpr dlrt_thread_level operator|(dlrt_thread_level level, dlrt_thread_level flag) {
+    return static_cast<dlrt_thread_level>(
+        static_cast<unsigned>(level) | static_cast<unsigned>(flag)
+    );
+}
+
 namespace dlrt {
 // Keeps these names apart from the library's own.
 inline namespace cpp {

@@ -54,6 +54,27 @@ TEST_CASE("doorbell: no wake-up is lost when the owner changes who fences", "[ba
     ping_pong(register_ring_fence(), 20000, Adoption::in_turn);
 }
 
+TEST_CASE("doorbell: a helper sleeps until somebody who announced it is rung", "[base]") {
+    Doorbell bell = {};
+    bell.adopt(RingFence::full);
+    std::atomic<bool> is_over{false};
+    const std::uint32_t before = bell.sequence.load();
+    std::thread helper([&] {
+        for (std::uint32_t seen = before; !is_over.load(std::memory_order_acquire);) {
+            bell.sleep_as_helper(seen);
+            seen = bell.sequence.load(std::memory_order_acquire);
+        }
+    });
+    // Somebody else announces it, while it may be asleep already.
+    is_over.store(true, std::memory_order_release);
+    bell.announce_sleep(SleepKind::helper);
+    CHECK(bell.ring(RingFence::full) == SleepKind::awake);
+    helper.join();
+    CHECK(bell.sequence.load() == before + 1);
+    CHECK(bell.ring(RingFence::full) == SleepKind::awake);
+    CHECK(bell.sequence.load() == before + 1);
+}
+
 TEST_CASE("doorbell: ringing one that sleeps on descriptors asks for its eventfd once", "[base]") {
     Doorbell bell = {};
     bell.announce_sleep(SleepKind::descriptor);

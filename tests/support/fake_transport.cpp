@@ -93,6 +93,9 @@ class FakeEndpoint final : public Endpoint {
     [[nodiscard]] std::size_t poll_completions(std::span<Completion> out) override;
     /// Counts what is delayed as well: only polling lets it come due.
     [[nodiscard]] bool has_work() override;
+    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
+        return false;
+    }
     [[nodiscard]] LargeProtocol choose_large(
         PeerIndex peer, std::uint64_t size_bytes, Traffic traffic
     ) const override;

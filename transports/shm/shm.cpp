@@ -56,6 +56,9 @@ class ShmEndpoint final : public Endpoint {
     [[nodiscard]] Post post_get(
         PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
     ) override;
+    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
+        return false;
+    }
     [[nodiscard]] std::size_t poll(std::span<Arrival> out) override;
     [[nodiscard]] std::size_t poll_completions(std::span<Completion>) override { return 0; }
     [[nodiscard]] bool has_work() override;

@@ -317,6 +317,9 @@ void Waiter::stop_helping() {
 void Waiter::make_progress_as_helper() {
     while (!has_owner_ && !is_helper_stopping_) {
         if (!progress_.progress()) {
+            if (progress_.has_calls_to_compare() && progress_.is_told_of_disagreement()) {
+                progress_.compare_calls();
+            }
             progress_.check_world();
             return;
         }

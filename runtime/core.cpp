@@ -141,6 +141,10 @@ FlightRecorder& Core::flight() {
     return state_->flight();
 }
 
+Heap& Core::heap() {
+    return state_->heap();
+}
+
 ThreadLevel Core::thread_level() const {
     return state_->thread_level();
 }

@@ -18,6 +18,7 @@
 
 namespace dlrt {
 
+class Heap;
 struct Settings;
 
 enum class ThreadLevel : std::uint8_t { single, funneled, serialized, multiple };
@@ -46,6 +47,7 @@ class DLRT_CORE Core {
 
     [[nodiscard]] Engine& engine();
     [[nodiscard]] FlightRecorder& flight();
+    [[nodiscard]] Heap& heap();
     [[nodiscard]] ThreadLevel thread_level() const;
     [[nodiscard]] const JobMap& job_map() const;
     [[nodiscard]] const Settings& settings() const;

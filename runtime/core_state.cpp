@@ -179,6 +179,10 @@ Status Core::State::open_endpoints(Engine::Options& options) {
         const int descriptor = source->doorbell_of(other);
         [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
     };
+    heap_ = std::make_unique<Heap>(
+        heap_regions(segment), place().local_rank,
+        settings_.heap_bytes.value_or(standard_heap_limit_bytes())
+    );
     options.endpoints.push_back(loopback::open_endpoint());
     if (local_size > 1) {
         shm::Options shm_options;
@@ -190,6 +194,10 @@ Status Core::State::open_endpoints(Engine::Options& options) {
         shm_options.write_doorbell_descriptor = options.write_doorbell_descriptor;
         shm_options.copy_table = std::move(*table);
         shm_options.allow_cross_memory = settings_.allow_cross_memory;
+        shm_options.own_heap = &heap_->own();
+        shm_options.map_peer_heap = [heap = heap_.get()](std::uint32_t peer, std::uint64_t bytes) {
+            return heap->map_peer(peer, bytes);
+        };
         auto endpoint = shm::open_endpoint(std::move(shm_options));
         if (!endpoint) return endpoint.error();
         options.endpoints.push_back(std::move(*endpoint));
@@ -273,6 +281,7 @@ void Core::State::leave(const Status& met) {
     world_.reset();
     next_request_generation = engine_->requests().next_generation();
     engine_.reset();
+    heap_.reset();
     life().pid.store(0, std::memory_order_relaxed);
     // Before the source closes what others watch: pairs with their look at this cell.
     if (met.ok()) {

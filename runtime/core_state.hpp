@@ -4,6 +4,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/core.hpp"
+#include "runtime/heap.hpp"
 #include "runtime/progress_thread.hpp"
 
 #include <atomic>
@@ -40,6 +41,7 @@ class Core::State {
 
     [[nodiscard]] Engine& engine() { return *engine_; }
     [[nodiscard]] FlightRecorder& flight() { return *flight_; }
+    [[nodiscard]] Heap& heap() { return *heap_; }
     [[nodiscard]] ThreadLevel thread_level() const { return thread_level_; }
     [[nodiscard]] const JobMap& job_map() const { return membership_->map; }
     [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -81,6 +83,7 @@ class Core::State {
     std::optional<FlightRecorder> flight_;
     RingFence ring_fence_ = RingFence::full;
     std::uint32_t generation_ = 0;
+    std::unique_ptr<Heap> heap_;  ///< Its endpoints read out of it.
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<ProgressThread> progress_thread_;
     CommunicatorRef world_;

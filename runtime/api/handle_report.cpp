@@ -2,6 +2,7 @@
 #include "runtime/api/handle_report.hpp"
 
 #include "runtime/base/config.hpp"
+#include "runtime/heap.hpp"
 
 #include <algorithm>
 
@@ -64,6 +65,16 @@ void describe_requests(const RequestPool& requests, std::vector<std::string>& li
     add_lines(handles, lines);
 }
 
+void describe_heap(std::vector<std::string>& lines) {
+    const Heap::Use use = Core::get()->heap().use();
+    if (use.block_count == 0) return;
+    lines.push_back(fmt::format(
+        "dlrt: rank {}: not freed: {} block{} of dlrt_alloc, {} bytes together\n",
+        Surface::get().world->rank(), use.block_count, use.block_count == 1 ? "" : "s",
+        use.size_bytes
+    ));
+}
+
 }  // namespace
 
 std::vector<std::string> describe_leftovers(Surface& surface) {
@@ -75,6 +86,7 @@ std::vector<std::string> describe_leftovers(Surface& surface) {
     describe_table(surface.ops, lines);
     describe_requests(*surface.requests, lines);
     describe_table(surface.messages, lines);
+    describe_heap(lines);
     return lines;
 }
 

@@ -14,6 +14,7 @@ namespace dlrt {
 namespace {
 
 constexpr std::uint32_t eager_bytes_max = 1U << 20U;
+constexpr std::uint64_t heap_bytes_max = std::uint64_t{1} << 40U;
 constexpr std::uint32_t spin_us_max = 1'000'000;
 constexpr std::uint32_t join_timeout_s_max = 86'400;
 
@@ -108,7 +109,7 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 13> settings_by_name = {{
+constexpr std::array<Setting, 14> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -149,6 +150,15 @@ constexpr std::array<Setting, 13> settings_by_name = {{
     {{"DLRT_EXPLAIN", "boolean", "0", "0 or 1",
       "Rank 0 of each communicator says which algorithm a collective uses, and why."},
      [](std::string_view text, Settings& out) { return take_bool(text, out.is_explaining); }},
+    {{"DLRT_HEAP_BYTES", "size", "the host's memory", "0 to 1024g (k, m, g: powers of 1024)",
+      "What dlrt_alloc gives a rank at most: memory that the ranks of a host read directly."},
+     [](std::string_view text, Settings& out) {
+         const auto size_bytes = parse_size(text);
+         if (!size_bytes) return Complaint("not a number");
+         if (*size_bytes > heap_bytes_max) return Complaint("out of range");
+         out.heap_bytes = size_bytes;
+         return Complaint();
+     }},
     {{"DLRT_JOIN_TIMEOUT_S", "seconds", "300", "1 to 86400",
       "How long init waits for the launcher and, without a daemon, for the other ranks."},
      [](std::string_view text, Settings& out) {

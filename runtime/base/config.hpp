@@ -28,6 +28,7 @@ struct Settings {
     std::string copy_table_path;               ///< DLRT_COPY_TABLE; empty: the built-in table
     bool is_deterministic = false;             ///< DLRT_DETERMINISTIC
     std::optional<std::uint32_t> eager_bytes;  ///< DLRT_EAGER_BYTES; unset: the transport's
+    std::optional<std::uint64_t> heap_bytes;   ///< DLRT_HEAP_BYTES; unset: the host's memory
     std::uint32_t join_timeout_s = 300;        ///< DLRT_JOIN_TIMEOUT_S
     LogLevel log_level = LogLevel::warning;    ///< DLRT_LOG
     bool has_progress_thread = false;          ///< DLRT_PROGRESS_THREAD

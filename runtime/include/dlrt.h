@@ -463,6 +463,7 @@ DLRT_PUBLIC dlrt_err dlrt_imrecv(
 
 #include "dlrt_collective.h"
 #include "dlrt_group_call.h"
+#include "dlrt_memory.h"
 #include "dlrt_topology.h"
 
 #endif /* DLRT_H */

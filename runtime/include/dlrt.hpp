@@ -389,5 +389,6 @@ inline void wait_all(std::span<Request> requests) {
 }  // namespace dlrt
 
 #include "dlrt_communicator.hpp"
+#include "dlrt_memory.hpp"
 
 #endif  // DLRT_HPP

@@ -4,6 +4,7 @@
 
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/wireup/host_heap.hpp"
 #include "runtime/wireup/memory_file.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <utility>
 
@@ -18,7 +20,7 @@ namespace dlrt {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x4745534c54524c44;  // "DLRTLSEG"
-constexpr std::uint32_t segment_version = 2;
+constexpr std::uint32_t segment_version = 3;
 constexpr int segment_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 /// The largest page of a supported machine: the transport area starts on a page of its own
 /// anywhere.
@@ -65,6 +67,7 @@ Result<MutableBytes> map_shared(int descriptor, std::uint64_t size_bytes) {
 }
 
 /// The header as the file holds it now; all that later code relies on has been compared.
+/// `size_bytes`: what is to be mapped.
 Status check_segment_file(int descriptor, std::uint64_t& size_bytes) {
     struct stat info {};
     if (::fstat(descriptor, &info) != 0) {
@@ -102,7 +105,9 @@ Status check_segment_file(int descriptor, std::uint64_t& size_bytes) {
                                     transport_area_size_bytes(header.local_size) &&
                                 header.total_size ==
                                     header.transport_area_offset + header.transport_area_size &&
-                                header.total_size == size_bytes;
+                                (header.total_size == size_bytes ||
+                                 file_bytes_with_heap(header.total_size, header.local_size) ==
+                                     size_bytes);
     if (!is_sized_right) {
         return fail(
             Errc::wireup, "host segment of {} bytes has another layout than this library's",
@@ -113,7 +118,17 @@ Status check_segment_file(int descriptor, std::uint64_t& size_bytes) {
         std::end(header.job_id)) {
         return fail(Errc::wireup, "host segment: the job id has no end");
     }
+    size_bytes = header.total_size;
     return {};
+}
+
+/// With the shared heap, unless 'ulimit -f' forbids files of that size: the system would kill this
+/// process for the try.
+std::uint64_t file_bytes_for(std::uint64_t mapped_bytes, std::uint32_t local_size) {
+    const std::uint64_t all_bytes = file_bytes_with_heap(mapped_bytes, local_size);
+    rlimit limit{};
+    const bool is_forbidden = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < all_bytes;
+    return is_forbidden ? mapped_bytes : all_bytes;
 }
 
 void fill_header(SegmentHeader& header, const HostSegment::Shape& shape, const Parts& parts) {
@@ -158,7 +173,7 @@ Result<HostSegment> HostSegment::create(const Shape& shape) {
     const auto local_size = static_cast<std::uint32_t>(shape.world_ranks.size());
     const Parts parts = parts_for(local_size);
     const std::uint64_t size_bytes = parts.transport_area + transport_area_size_bytes(local_size);
-    Result<Fd> file = create_memory_file("dlrt-segment", size_bytes);
+    Result<Fd> file = create_memory_file("dlrt-segment", file_bytes_for(size_bytes, local_size));
     if (!file) return file.error();
     if (Status status = seal_memory_file(file->get(), segment_seals); !status.ok()) return status;
     Result<MutableBytes> bytes = map_shared(file->get(), size_bytes);

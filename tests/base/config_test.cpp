@@ -34,6 +34,7 @@ TEST_CASE("config: nothing set gives the standard values", "[base]") {
     CHECK_FALSE(settings->is_checking);
     CHECK_FALSE(settings->eager_bytes.has_value());
     CHECK_FALSE(settings->spin_us.has_value());
+    CHECK_FALSE(settings->heap_bytes.has_value());
     CHECK(settings->join_timeout_s == 300);
     CHECK(settings->log_level == LogLevel::warning);
     CHECK(settings->protocol_rules.empty());
@@ -48,13 +49,14 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
         {"DLRT_CMA=0", "DLRT_CHECK=yes", "DLRT_EAGER_BYTES=4k", "DLRT_SPIN_US=25", "DLRT_LOG=debug",
          "DLRT_COLLECTIVE_TABLE=c.json", "DLRT_COPY_TABLE=table.txt", "DLRT_DETERMINISTIC=1",
          "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read", "DLRT_ALGO=allreduce:ring",
-         "DLRT_EXPLAIN=1"}
+         "DLRT_HEAP_BYTES=6g", "DLRT_EXPLAIN=1"}
     );
     REQUIRE(settings.has_value());
     CHECK_FALSE(settings->allow_cross_memory);
     CHECK(settings->is_checking);
     CHECK(settings->eager_bytes == 4096);
     CHECK(settings->spin_us == 25);
+    CHECK(settings->heap_bytes == std::uint64_t{6} << 30);
     CHECK(settings->log_level == LogLevel::debug);
     CHECK(settings->collective_table_path == "c.json");
     CHECK(settings->copy_table_path == "table.txt");
@@ -69,6 +71,8 @@ TEST_CASE("config: bad values are refused by name, with what is valid", "[base]"
     CHECK(complaint("DLRT_CMA=maybe") == "DLRT_CMA=maybe: not a boolean; valid is 0 or 1");
     CHECK(complaint("DLRT_SPIN_US=-1") == "DLRT_SPIN_US=-1: not a number; valid is 0 to 1000000");
     CHECK(complaint("DLRT_SPIN_US=1000001").find("out of range") != std::string::npos);
+    CHECK(complaint("DLRT_HEAP_BYTES=1025g").find("out of range") != std::string::npos);
+    CHECK(complaint("DLRT_HEAP_BYTES=lots").find("not a number") != std::string::npos);
     CHECK(complaint("DLRT_SPIN_US=5 ").find("not a number") != std::string::npos);
     CHECK(complaint("DLRT_EAGER_BYTES=2m").find("out of range") != std::string::npos);
     CHECK(complaint("DLRT_EAGER_BYTES=k").find("not a number") != std::string::npos);

@@ -3,6 +3,7 @@
 #include "runtime/wireup/host_segment.hpp"
 
 #include "runtime/base/error_text.hpp"
+#include "runtime/wireup/host_heap.hpp"
 
 #include <array>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -104,6 +106,50 @@ TEST_CASE("segment: is sparse, sealed and has no name", "[wireup]") {
     CHECK(::ftruncate(segment.descriptor(), 0) == -1);
     CHECK(::ftruncate(segment.descriptor(), info.st_size * 2) == -1);
     CHECK((::fcntl(segment.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("segment: each rank has a heap region of its own behind what is mapped", "[wireup]") {
+    for (const std::uint32_t size : {1u, 2u, 3u, 128u, 1024u}) {
+        const HostSegment segment = make_segment(size);
+        const std::vector<HeapRegion> regions = heap_regions(segment);
+        REQUIRE(regions.size() == size);
+        std::uint64_t end = segment.header().total_size;
+        for (const HeapRegion& region : regions) {
+            CHECK(region.descriptor == segment.descriptor());
+            CHECK(region.offset_bytes >= end);
+            CHECK(region.offset_bytes % (2u << 20) == 0);
+            CHECK(region.size_bytes >= std::uint64_t{16} << 30);
+            end = region.offset_bytes + region.size_bytes;
+        }
+        struct stat info {};
+        REQUIRE(::fstat(segment.descriptor(), &info) == 0);
+        CHECK(static_cast<std::uint64_t>(info.st_size) == end);
+        // Somebody else's mapping of it sees what is written.
+        const Result<HostSegment> other = HostSegment::open(segment.descriptor());
+        REQUIRE(other.has_value());
+        const auto mine = map_heap(regions.back(), 8192);
+        const auto theirs = map_heap(heap_regions(*other).back(), 8192);
+        REQUIRE((mine.has_value() && theirs.has_value()));
+        (*mine)[8191] = std::byte{42};
+        CHECK((*theirs)[8191] == std::byte{42});
+        punch_hole(regions.back(), 0, 8192);
+        CHECK((*theirs)[8191] == std::byte{0});
+        ::munmap(mine->data(), mine->size());
+        ::munmap(theirs->data(), theirs->size());
+    }
+}
+
+TEST_CASE("segment: where 'ulimit -f' is low there is no heap, and all else", "[wireup]") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    rlimit low = before;
+    low.rlim_cur = std::uint64_t{1} << 30;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &low) == 0);
+    const HostSegment segment = make_segment(2);
+    const Result<HostSegment> other = HostSegment::open(segment.descriptor());
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    REQUIRE(other.has_value());
+    for (const HeapRegion& region : heap_regions(segment)) CHECK(region.size_bytes == 0);
 }
 
 TEST_CASE("segment: limits of the shape", "[wireup]") {

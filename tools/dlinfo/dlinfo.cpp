@@ -4,6 +4,7 @@
 #include "runtime/base/config.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective_table.hpp"
+#include "runtime/heap.hpp"
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 #include "tools/dlinfo/facts.hpp"
@@ -155,9 +156,11 @@ void print_settings(const ordered_json& facts) {
     }
 }
 
-ordered_json find_limits(const dlrt::Settings&) {
+ordered_json find_limits(const dlrt::Settings& settings) {
     ordered_json found = ordered_json::array();
-    for (const auto& limit : dlrt::info::find_limits(dlrt::find_usable_cpus().count)) {
+    const std::uint64_t heap_bytes = settings.heap_bytes.value_or(dlrt::standard_heap_limit_bytes()
+    );
+    for (const auto& limit : dlrt::info::find_limits(dlrt::find_usable_cpus().count, heap_bytes)) {
         found.push_back(
             {{"name", limit.name},
              {"value", limit.value},

@@ -23,6 +23,8 @@ struct Limit {
     std::string meaning;     ///< What it allows a job on this host.
     bool will_bite = false;  ///< Sooner than most jobs like.
 };
-[[nodiscard]] std::vector<Limit> find_limits(std::uint32_t usable_cpu_count);
+[[nodiscard]] std::vector<Limit> find_limits(
+    std::uint32_t usable_cpu_count, std::uint64_t heap_limit_bytes
+);
 
 }  // namespace dlrt::info

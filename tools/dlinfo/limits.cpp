@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/wireup/host_heap.hpp"
 #include "tools/dlinfo/facts.hpp"
 
 #include <algorithm>
@@ -71,10 +72,25 @@ Limit cpus(std::uint32_t usable_cpu_count) {
         false};
 }
 
+Limit heap(std::uint64_t limit_bytes) {
+    constexpr std::uint64_t few_bytes = std::uint64_t{64} << 20;
+    Limit found{
+        "shared heap", fmt::format("{}", limit_bytes),
+        "bytes of dlrt_alloc for each rank (DLRT_HEAP_BYTES)", limit_bytes < few_bytes};
+    rlimit file{};
+    ::getrlimit(RLIMIT_FSIZE, &file);
+    if (file.rlim_cur == RLIM_INFINITY) return found;
+    found.will_bite = file.rlim_cur < file_bytes_with_heap(0, local_rank_count_max);
+    if (found.will_bite) found.meaning += "; perhaps none, since 'ulimit -f' limits files";
+    return found;
+}
+
 }  // namespace
 
-std::vector<Limit> find_limits(std::uint32_t usable_cpu_count) {
-    return {cpus(usable_cpu_count), descriptors(), processes(), locked_memory()};
+std::vector<Limit> find_limits(std::uint32_t usable_cpu_count, std::uint64_t heap_limit_bytes) {
+    return {
+        cpus(usable_cpu_count), descriptors(), processes(), locked_memory(),
+        heap(heap_limit_bytes)};
 }
 
 }  // namespace dlrt::info

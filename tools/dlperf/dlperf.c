@@ -59,6 +59,7 @@ static void print_help(void) {
         "  --threads N        threads of a rank in the test threads (4)\n"
         "  --wait SECONDS     how long ranks wait in the test waiting (2)\n"
         "  --rotate           every message from another place of 64 MiB, not from one buffer\n"
+        "  --heap             buffers in memory of dlrt_alloc, of MPI_Alloc_mem on MPI\n"
         "  --validate         check every byte, outside of the times\n"
         "  --json             a line of JSON for each result\n",
         "limits", "what this machine can do at best, without any library"
@@ -98,12 +99,19 @@ static void parse_sizes(const char* text) {
 
 static void parse_options(int argc, char** argv) {
     static const struct option options[] = {
-        {"sizes", required_argument, NULL, 's'},  {"batches", required_argument, NULL, 'b'},
-        {"window", required_argument, NULL, 'w'}, {"threads", required_argument, NULL, 't'},
-        {"wait", required_argument, NULL, 'p'},   {"step", required_argument, NULL, 'f'},
-        {"one-more", no_argument, NULL, 'o'},     {"rotate", no_argument, NULL, 'r'},
-        {"validate", no_argument, NULL, 'v'},     {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"sizes", required_argument, NULL, 's'},
+        {"batches", required_argument, NULL, 'b'},
+        {"window", required_argument, NULL, 'w'},
+        {"threads", required_argument, NULL, 't'},
+        {"wait", required_argument, NULL, 'p'},
+        {"step", required_argument, NULL, 'f'},
+        {"one-more", no_argument, NULL, 'o'},
+        {"rotate", no_argument, NULL, 'r'},
+        {"heap", no_argument, NULL, 'm'},
+        {"validate", no_argument, NULL, 'v'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 's') parse_sizes(optarg);
@@ -120,6 +128,7 @@ static void parse_options(int argc, char** argv) {
         if (option == 'p') perf_options.wait_s = (double)parse_number("--wait", optarg, 1, 3600);
         if (option == 'o') perf_options.has_one_more = true;
         if (option == 'r') perf_options.is_rotated = true;
+        if (option == 'm') perf_options.is_in_heap = true;
         if (option == 'v') perf_options.is_validated = true;
         if (option == 'j') perf_options.is_json = true;
         if (option == 'h') {

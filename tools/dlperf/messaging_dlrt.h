@@ -29,6 +29,14 @@ static inline int msg_size(void) {
     msg_check(dlrt_comm_size(DLRT_COMM_WORLD, &size));
     return size;
 }
+static inline void* msg_alloc(size_t size_bytes) {
+    void* memory = NULL;
+    msg_check(dlrt_alloc(size_bytes, &memory));
+    return memory;
+}
+static inline void msg_free(void* memory) {
+    msg_check(dlrt_free(memory));
+}
 static inline void msg_send(const void* data, size_t size_bytes, int peer, int tag) {
     msg_check(dlrt_send(data, (int64_t)size_bytes, DLRT_BYTE, peer, tag, DLRT_COMM_WORLD));
 }

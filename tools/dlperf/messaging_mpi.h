@@ -31,6 +31,14 @@ static inline int msg_size(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     return size;
 }
+static inline void* msg_alloc(size_t size_bytes) {
+    void* memory = NULL;
+    MPI_Alloc_mem((MPI_Aint)size_bytes, MPI_INFO_NULL, &memory);
+    return memory;
+}
+static inline void msg_free(void* memory) {
+    MPI_Free_mem(memory);
+}
 static inline void msg_send(const void* data, size_t size_bytes, int peer, int tag) {
     MPI_Send(data, (int)size_bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
 }

@@ -61,7 +61,13 @@ struct perf_buffer perf_buffer(size_t size_bytes) {
     if (perf_options.is_rotated && size_bytes < area_bytes / 2) {
         buffer.place_count = area_bytes / size_bytes;
     }
-    buffer.area = perf_memory(size_bytes * buffer.place_count);
+    const size_t all_bytes = size_bytes * buffer.place_count;
+    if (perf_options.is_in_heap) {
+        buffer.area = msg_alloc(all_bytes);
+        memset(buffer.area, 1, all_bytes);
+    } else {
+        buffer.area = perf_memory(all_bytes);
+    }
     return buffer;
 }
 
@@ -72,7 +78,11 @@ unsigned char* perf_place(struct perf_buffer* buffer) {
 }
 
 void perf_free(struct perf_buffer* buffer) {
-    free(buffer->area);
+    if (perf_options.is_in_heap) {
+        msg_free(buffer->area);
+    } else {
+        free(buffer->area);
+    }
     buffer->area = NULL;
 }
 
@@ -105,9 +115,10 @@ void perf_report(const char* test, size_t size, double value, const char* unit) 
     if (perf_options.is_json) {
         printf(
             "{\"test\": \"%s\", \"size\": %zu, \"value\": %.6g, \"unit\": \"%s\", "
-            "\"library\": \"%s\", \"ranks\": %d, \"buffers\": \"%s\"}\n",
+            "\"library\": \"%s\", \"ranks\": %d, \"buffers\": \"%s\", \"memory\": \"%s\"}\n",
             test, size, value, unit, MESSAGING_NAME, msg_size(),
-            perf_options.is_rotated ? "rotated" : "reused"
+            perf_options.is_rotated ? "rotated" : "reused",
+            perf_options.is_in_heap ? "heap" : "private"
         );
     } else {
         printf("%-18s %10zu %14.3f %s\n", test, size, value, unit);

@@ -24,6 +24,7 @@ struct perf_options {
     int thread_count;  /* of each rank in the test `threads` */
     double wait_s;     /* of the test `waiting` */
     bool is_rotated;   /* every message from and to another place of a large area */
+    bool is_in_heap;   /* buffers are what the library gives for messages */
     bool is_validated; /* every byte of every message, outside of the times */
     bool is_json;
 };

@@ -51,13 +51,21 @@ class ShmEndpoint final : public Endpoint {
         PeerIndex peer, MessageHeader header, Bytes payload, OperationId id
     ) override;
     [[nodiscard]] RemoteMemory describe(Bytes memory) override {
-        return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .key = 0};
+        const OwnHeap* const own = options_.own_heap;
+        const std::byte* const heap = own != nullptr ? own->find(memory) : nullptr;
+        // From both together a peer knows where in the heap it is.
+        return {
+            .address = reinterpret_cast<std::uintptr_t>(memory.data()),
+            .key = reinterpret_cast<std::uintptr_t>(heap),
+        };
     }
     [[nodiscard]] Post post_get(
         PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
     ) override;
-    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
-        return false;
+    [[nodiscard]] bool can_load(
+        PeerIndex peer, const RemoteMemory& memory, std::uint64_t size_bytes
+    ) override {
+        return find_in_heap(peer, memory, size_bytes) != nullptr;
     }
     [[nodiscard]] std::size_t poll(std::span<Arrival> out) override;
     [[nodiscard]] std::size_t poll_completions(std::span<Completion>) override { return 0; }
@@ -76,6 +84,13 @@ class ShmEndpoint final : public Endpoint {
         if (!found.is_open()) [[unlikely]]
             connect(found, peer);
         return found;
+    }
+    /// Null when it doesn't lie in the peer's heap, or that can't be had.
+    [[nodiscard]] const std::byte* find_in_heap(
+        PeerIndex peer, const RemoteMemory& memory, std::uint64_t size_bytes
+    ) {
+        if (memory.key == 0 || memory.address < memory.key) return nullptr;
+        return peer_heaps_.find(number(peer), memory.address - memory.key, size_bytes);
     }
     [[gnu::noinline, gnu::cold]] void connect(Outbound& outbound, std::uint32_t peer);
     void accept_senders();
@@ -153,6 +168,7 @@ class ShmEndpoint final : public Endpoint {
     std::vector<std::uint32_t> waiting_;  ///< Peers to whom a post was busy.
     CellPool cells_;
     mutable CrossMemory cross_memory_;
+    PeerHeaps peer_heaps_;
 };
 
 ShmEndpoint::ShmEndpoint(Options options)
@@ -166,7 +182,8 @@ ShmEndpoint::ShmEndpoint(Options options)
           layout_, options_.local_rank, options_.local_size,
           options_.allow_cross_memory ? CrossMemory::Reading::allowed
                                       : CrossMemory::Reading::forbidden
-      ) {
+      ),
+      peer_heaps_(options_.local_size, options_.map_peer_heap) {
     capabilities_.eager_bytes_max = eager_bytes_max;
     capabilities_.fragment_bytes_max = AreaLayout::cell_bytes;
     capabilities_.can_get = cross_memory_.is_worth_a_try();
@@ -267,7 +284,10 @@ Post ShmEndpoint::post_fragment(PeerIndex peer, MessageHeader header, Bytes payl
 }
 
 Post ShmEndpoint::post_get(PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId) {
-    return cross_memory_.read(number(peer), source.address, target);
+    const std::byte* const memory = find_in_heap(peer, source, target.size());
+    if (memory == nullptr) return cross_memory_.read(number(peer), source.address, target);
+    plain_copy(target.data(), memory, target.size());
+    return Post::done;
 }
 
 std::size_t ShmEndpoint::drain(Inbound& inbound, std::span<Arrival> out) {

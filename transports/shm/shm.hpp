@@ -5,6 +5,7 @@
 #include "runtime/base/doorbell.hpp"
 #include "runtime/base/result.hpp"
 #include "transports/shm/copy_table.hpp"
+#include "transports/shm/shared_heap.hpp"
 #include "transports/transport.hpp"
 
 #include <functional>
@@ -20,8 +21,10 @@ struct Options {
     RingFence ring_fence = RingFence::full;
     /// Wakes a peer that sleeps on descriptors (Doorbell::ring said so).
     std::function<void(std::uint32_t local_rank)> write_doorbell_descriptor;
-    CopyTable copy_table;            ///< Which large messages go which way.
-    bool allow_cross_memory = true;  ///< False: never try process_vm_readv (DLRT_CMA=0).
+    CopyTable copy_table;               ///< Which large messages go which way.
+    bool allow_cross_memory = true;     ///< False: never try process_vm_readv (DLRT_CMA=0).
+    const OwnHeap* own_heap = nullptr;  ///< Not owned; may be null.
+    MapPeerHeap map_peer_heap;          ///< May be empty.
 };
 
 /// Peers need not be there yet: what they are sent waits in the area.

@@ -112,6 +112,8 @@ def check_copy_table_places():
 
 
 def check_limits():
+    heap = {limit["name"]: limit for limit in facts("limits", DLRT_HEAP_BYTES="5m")["limits"]}
+    assert heap["shared heap"]["value"] == str(5 << 20) and heap["shared heap"]["will_bite"]
     low = {limit["name"]: limit for limit in facts("limits", low_descriptors=100)["limits"]}
     # (100 - 64 of the daemon) / 6 of a rank.
     assert low["descriptors"]["meaning"].startswith("about 6 ranks"), low

@@ -50,6 +50,14 @@ def check_results():
             assert result["library"] == "dlrt" and result["ranks"] == ranks, result
 
 
+def check_heap():
+    job = run(DLRUN, "-np", "2", DLPERF, *QUICK, "--heap", "--rotate", "--sizes", "65536:65536",
+              "all_reduce", "latency")
+    assert job.returncode == 0, job.stderr
+    results = [json.loads(line) for line in job.stdout.splitlines()]
+    assert [result["memory"] for result in results] == ["heap", "heap"], results
+
+
 def check_refusals():
     for words, text in [
         ([], "a test is missing"),
@@ -74,4 +82,5 @@ def check_refusals():
 
 
 check_results()
+check_heap()
 check_refusals()

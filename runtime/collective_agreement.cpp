@@ -62,7 +62,8 @@ Agreement agreement_of(const CollectiveCall& call, CollectiveForm form) {
     agreement.collective = call.collective;
     agreement.form = form;
     agreement.is_uneven = call.is_uneven();
-    if (has_root(call.collective)) agreement.root = call.root;
+    // Between groups it is another number to each part.
+    if (has_root(call.collective) && !call.is_between_groups) agreement.root = call.root;
     // In place one of them is not there: the output of scatter, else the input.
     const bool is_output_absent = call.output.layout == nullptr;
     const bool has_input = call.input.layout != nullptr && (!call.is_in_place || is_output_absent);

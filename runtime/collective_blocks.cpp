@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective_blocks.hpp"
 
+#include <numeric>
+
 namespace dlrt {
 namespace {
 
@@ -54,7 +56,9 @@ void place_one_by_one(std::byte* next, std::vector<TypedBlock>& blocks) {
 
 }  // namespace
 
-void BlockWorks::open(const CollectiveCall& call, std::size_t rank) {
+void BlockWorks::open(
+    const CollectiveCall& call, std::size_t rank, std::int32_t contributor_count
+) {
     call_ = call;
     carriage_ = {};
     input_.clear();
@@ -62,9 +66,13 @@ void BlockWorks::open(const CollectiveCall& call, std::size_t rank) {
     unstaged_.clear();
     layouts_.clear();
     is_input_staged_ = is_output_staged_ = false;
-    staging_bytes_ = own_bytes_ = 0;
-    is_reduction_ = call.collective == coll::Collective::reduce_scatter;
-    if (is_reduction_) {
+    staging_bytes_ = own_bytes_ = scratch_chunk_bytes_ = own_first_ = 0;
+    contributor_count_ = static_cast<std::uint32_t>(contributor_count);
+    is_reduction_ = call.reducer != nullptr;
+    is_whole_ = is_reduction_ && call.is_between_groups;
+    if (is_whole_) {
+        open_whole_reduction(rank);
+    } else if (is_reduction_) {
         open_reduction(rank);
     } else {
         open_movement();
@@ -119,6 +127,7 @@ void BlockWorks::open_reduction(std::size_t rank) {
     const auto own_count = static_cast<std::uint64_t>(call_.input_list->counts[rank]);
     own_element_count_ = own_count * elements_each;
     own_bytes_ = own_element_count_ * carriage_.carried_bytes();
+    scratch_chunk_bytes_ = own_bytes_;
     output_.push_back(bytes_block(own_bytes_));
     // In place the result would overwrite blocks that are still to be sent.
     const bool is_in_place = call_.is_in_place;
@@ -132,7 +141,71 @@ void BlockWorks::open_reduction(std::size_t rank) {
                      (carriage_.is_widening() ? element_count_ * carriage_.stored_bytes() : 0);
 }
 
+void BlockWorks::open_whole_reduction(std::size_t rank) {
+    const bool has_input = call_.input.layout != nullptr;
+    const bool has_output = call_.output.layout != nullptr;
+    if (!has_input && !has_output) return;
+    element_layout_ = has_input ? *call_.input.layout : *call_.output.layout;
+    carriage_ = carriage_of(*call_.reducer);
+    const std::uint64_t elements_each = element_layout_->size_bytes() / carriage_.stored_bytes();
+    std::uint64_t count = has_input ? call_.input.count : call_.output.count;
+    std::uint64_t own_count = count;
+    if (call_.input_list != nullptr) {
+        const std::span<const std::int64_t> counts = call_.input_list->counts;
+        const auto first = std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
+        const auto all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+        own_first_ = static_cast<std::uint64_t>(first) * elements_each;
+        own_count = static_cast<std::uint64_t>(counts[rank]);
+        count = static_cast<std::uint64_t>(all);
+    }
+    element_count_ = count * elements_each;
+    own_element_count_ = own_count * elements_each;
+    own_bytes_ = own_element_count_ * carriage_.carried_bytes();
+    scratch_chunk_bytes_ = element_count_ * carriage_.carried_bytes();
+    if (has_input) {
+        input_.push_back(bytes_block(scratch_chunk_bytes_));
+        call_.input = {call_.input.address, count, &element_layout_};
+    }
+    if (has_output) {
+        output_.push_back(bytes_block(scratch_chunk_bytes_));
+        call_.output = {call_.output.address, own_count, &element_layout_};
+    }
+    const bool needs_copy = needs_staging(element_layout_, carriage_);
+    is_input_staged_ = has_input && needs_copy;
+    is_output_staged_ = has_output && (needs_copy || own_count != count);
+    staging_bytes_ = (is_input_staged_ ? scratch_chunk_bytes_ : 0) +
+                     (is_output_staged_ ? scratch_chunk_bytes_ : 0) +
+                     (carriage_.is_widening() ? element_count_ * carriage_.stored_bytes() : 0);
+}
+
+void BlockWorks::use_whole_staging(std::byte* staging) {
+    std::byte* next = staging;
+    const auto place = [&](TypedBlock& block) {
+        block.address = next;
+        if (next != nullptr) next += scratch_chunk_bytes_;
+    };
+    if (is_output_staged_) {
+        place(output_[0]);
+    } else if (!output_.empty()) {
+        output_[0].address = address_of(call_.output, carriage_, 0);
+    }
+    if (is_input_staged_) {
+        place(input_[0]);
+    } else if (!input_.empty()) {
+        const std::byte* const input = address_of(call_.input, carriage_, 0);
+        input_[0].address = static_cast<std::byte*>(writable(input));
+    }
+    packing_ = next;
+}
+
+std::byte* BlockWorks::own_result() const {
+    // Without data there need not be memory.
+    if (own_bytes_ == 0) return output_[0].address;
+    return output_[0].address + own_first_ * carriage_.carried_bytes();
+}
+
 void BlockWorks::use_staging(std::byte* staging) {
+    if (is_whole_) return use_whole_staging(staging);
     if (!is_reduction_) {
         if (is_input_staged_) place_one_by_one(staging, input_);
         return;
@@ -168,12 +241,11 @@ void BlockWorks::begin() {
 }
 
 void BlockWorks::finish() {
-    if (is_reduction_) {
-        const auto rank_count = static_cast<std::uint32_t>(input_.size());
-        call_.reducer->finish(output_[0].address, own_bytes_, rank_count);
+    if (is_reduction_ && !output_.empty()) {
+        call_.reducer->finish(own_result(), own_bytes_, contributor_count_);
     }
     if (!is_output_staged_) return;
-    dlrt::store(call_.output, carriage_, {0, own_element_count_}, packing_, output_[0].address);
+    dlrt::store(call_.output, carriage_, {0, own_element_count_}, packing_, own_result());
 }
 
 void BlockWorks::let_go() {

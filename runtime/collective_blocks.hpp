@@ -18,15 +18,17 @@ namespace dlrt {
 class BlockWorks {
   public:
     /// Copies the lists and keeps the layouts until let_go().
-    void open(const CollectiveCall& call, std::size_t rank);
+    /// `contributor_count`: operands of a reduction.
+    void open(const CollectiveCall& call, std::size_t rank, std::int32_t contributor_count);
     void let_go();
 
     [[nodiscard]] coll::Placement placement() const { return placement_; }
     [[nodiscard]] const Carriage& carriage() const { return carriage_; }
     [[nodiscard]] std::uint64_t staging_bytes() const { return staging_bytes_; }
     void use_staging(std::byte* staging);
-    /// What schedules keep in scratch are reductions of the own block.
-    [[nodiscard]] std::uint64_t scratch_chunk_bytes() const { return own_bytes_; }
+    /// What schedules keep in scratch are reductions of the own block, or of the whole vector
+    /// between groups.
+    [[nodiscard]] std::uint64_t scratch_chunk_bytes() const { return scratch_chunk_bytes_; }
 
     /// Takes the data out of the buffers where it can't travel as it lies.
     void begin();
@@ -38,6 +40,9 @@ class BlockWorks {
   private:
     void open_movement();
     void open_reduction(std::size_t rank);
+    void open_whole_reduction(std::size_t rank);
+    void use_whole_staging(std::byte* staging);
+    [[nodiscard]] std::byte* own_result() const;
 
     CollectiveCall call_;
     Carriage carriage_;
@@ -47,6 +52,10 @@ class BlockWorks {
     std::vector<LayoutRef> layouts_;
     LayoutRef element_layout_;
     bool is_reduction_ = false;
+    bool is_whole_ = false;  ///< Of a reduction between groups: one block is the whole vector.
+    std::uint32_t contributor_count_ = 0;
+    std::uint64_t scratch_chunk_bytes_ = 0;
+    std::uint64_t own_first_ = 0;  ///< Of a whole vector: where the own result begins.
     bool is_input_staged_ = false;
     bool is_output_staged_ = false;
     std::uint64_t element_count_ = 0;      ///< Of a reduction's input, as carried.

@@ -38,8 +38,13 @@ struct CollectiveCall {
     const BlockList* output_list = nullptr;
 
     [[nodiscard]] bool is_uneven() const {
-        return input_list != nullptr || output_list != nullptr || has_uneven_others;
+        return input_list != nullptr || output_list != nullptr || has_uneven_others ||
+               is_between_groups;
     }
+    /// On a communicator between two groups. Movements have lists then, with a block for each
+    /// partner or one for all. Reductions have the vector as their input, at those that contribute,
+    /// and an output at those that get the result. `root` is one of coll::TwoGroups.
+    bool is_between_groups = false;
     /// Other ranks have lists: a gather's or scatter's rank that is not the root.
     bool has_uneven_others = false;
 };

@@ -100,7 +100,8 @@ Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call,
     comm_ = &comm;
     form_ = form;
     if (form != Form::blocking) hold_layouts();
-    channel_.group = comm.group().get();
+    const bool is_between = call.is_between_groups;
+    channel_.group = is_between ? comm.everybody().get() : comm.group().get();
     channel_.context = comm.collective_context();
     channel_.number.persistence = form == Form::persistent ? Persistence::persistent
                                                            : Persistence::once;
@@ -124,11 +125,11 @@ Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call,
         );
         status = open_even(comm);
     } else {
-        blocks_.open(call_, static_cast<std::size_t>(comm.rank()));
+        blocks_.open(call_, static_cast<std::size_t>(comm.rank()), comm.peer_count());
         status = open_uneven(comm);
     }
     if (!status.ok()) return status;
-    // Between neighbours there is but one.
+    // Between neighbours and between groups there is but one.
     const auto algorithm = static_cast<std::uint32_t>(
         algorithm_ != nullptr ? algorithm_ - coll::algorithms().data() : 0
     );
@@ -200,7 +201,12 @@ Status CollectiveOperation::open_even(Communicator& comm) {
 }
 
 Status CollectiveOperation::open_uneven(Communicator& comm) {
-    if (coll::is_neighbour_exchange(call_.collective)) {
+    if (call_.is_between_groups) {
+        schedule_ = comm.collective_state().schedule_between(
+            call_.collective, comm.two_groups(call_.root)
+        );
+        algorithm_ = nullptr;
+    } else if (coll::is_neighbour_exchange(call_.collective)) {
         schedule_ = comm.topology()->schedule(call_.collective);
         algorithm_ = nullptr;
     } else {

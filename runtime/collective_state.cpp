@@ -29,6 +29,24 @@ std::shared_ptr<const coll::Schedule> CollectiveState::schedule(
     return schedule;
 }
 
+std::shared_ptr<const coll::Schedule> CollectiveState::schedule_between(
+    coll::Collective collective, const coll::TwoGroups& groups
+) {
+    for (const KnownBetween& known : schedules_between_) {
+        if (known.collective == collective && known.groups == groups) return known.schedule;
+    }
+    auto schedule = std::make_shared<coll::Schedule>(coll::exchange_between(collective, groups));
+    // What a user reads in an error.
+    schedule->collective = collective;
+    KnownBetween known{collective, groups, std::move(schedule)};
+    if (schedules_between_.size() < schedule_count_max) {
+        return schedules_between_.emplace_back(std::move(known)).schedule;
+    }
+    KnownBetween& victim = schedules_between_[next_victim_++ % schedule_count_max];
+    victim = std::move(known);
+    return victim.schedule;
+}
+
 bool CollectiveState::is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes) {
     const Told now{&algorithm, static_cast<int>(std::bit_width(size_bytes))};
     if (std::ranges::find(told_, now) != told_.end()) return false;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collectives/algorithms.hpp"
+#include "collectives/two_groups.hpp"
 #include "runtime/collective_operation.hpp"
 
 #include <atomic>
@@ -22,6 +23,10 @@ class CollectiveState {
     /// The schedule of that shape; built the first time.
     [[nodiscard]] std::shared_ptr<const coll::Schedule> schedule(
         const coll::Algorithm& algorithm, const coll::Shape& shape
+    );
+    /// The same between two groups.
+    [[nodiscard]] std::shared_ptr<const coll::Schedule> schedule_between(
+        coll::Collective collective, const coll::TwoGroups& groups
     );
     /// Whether this algorithm was not told of yet for a size of so many bits.
     [[nodiscard]] bool is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes);
@@ -57,7 +62,14 @@ class CollectiveState {
         std::shared_ptr<const coll::Schedule> schedule;
     };
 
+    struct KnownBetween {
+        coll::Collective collective;
+        coll::TwoGroups groups;
+        std::shared_ptr<const coll::Schedule> schedule;
+    };
+
     std::vector<Known> schedules_;
+    std::vector<KnownBetween> schedules_between_;
     std::size_t next_victim_ = 0;
     std::vector<Told> told_;
     CollectiveOperation blocking_;

@@ -7,6 +7,7 @@
 /// user's messages, id + 1 those of collectives.
 #pragma once
 
+#include "collectives/two_groups.hpp"
 #include "runtime/base/export.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/collective_state.hpp"
@@ -29,6 +30,16 @@ class DLRT_CORE Communicator {
     ~Communicator();
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
+    /// Between two groups without a common member; `group` is the one that this rank is in.
+    /// `position`: which of the two comes first where both are counted.
+    enum class Position : std::uint8_t { first, second };
+    struct OtherGroup {
+        GroupRef group;
+        Position own_position = Position::first;
+    };
+    Communicator(
+        Engine& engine, ContextId context, GroupRef group, std::int32_t rank, OtherGroup other
+    );
 
     [[nodiscard]] Engine& engine() const { return *engine_; }
     [[nodiscard]] std::int32_t rank() const { return rank_; }
@@ -39,8 +50,26 @@ class DLRT_CORE Communicator {
         return ContextId{static_cast<std::uint64_t>(context_) + 1};
     }
 
-    /// Ranks are world ranks: no translation needed.
+    /// Ranks are world ranks: no translation needed. Never between two groups.
     [[nodiscard]] bool is_identity() const { return is_identity_; }
+
+    [[nodiscard]] bool is_between_groups() const { return everybody_ != nullptr; }
+    /// The group that messages go to and come from: the other one between groups, else the own one.
+    [[nodiscard]] const GroupRef& peers() const { return peers_; }
+    [[nodiscard]] std::int32_t peer_count() const { return peer_count_; }
+    /// REQUIRES: 0 <= rank < peer_count().
+    [[nodiscard]] WorldRank peer_world_rank(std::int32_t rank) const {
+        return is_identity_ ? rank : peers_->world_rank(rank);
+    }
+    /// Both groups, the first one before the other. REQUIRES of this and the next: between groups.
+    [[nodiscard]] const GroupRef& everybody() const { return everybody_; }
+    [[nodiscard]] coll::TwoGroups two_groups(std::int32_t root) const {
+        const bool is_first = position_ == Position::first;
+        return {
+            is_first ? size_ : peer_count_, is_first ? peer_count_ : size_,
+            is_first ? rank_ : peer_count_ + rank_, root};
+    }
+    [[nodiscard]] Position position() const { return position_; }
 
     /// REQUIRES: 0 <= rank < size().
     [[nodiscard]] WorldRank world_rank(std::int32_t rank) const {
@@ -89,6 +118,10 @@ class DLRT_CORE Communicator {
     std::int32_t rank_;
     std::int32_t size_;
     bool is_identity_;
+    Position position_ = Position::first;
+    GroupRef peers_;
+    std::int32_t peer_count_;
+    GroupRef everybody_;  ///< Null but between groups.
     std::atomic<std::uint64_t> next_operation_numbers_[2] = {0, 0};
     std::atomic<bool> is_retired_{false};
     TopologyRef topology_;

@@ -4,34 +4,15 @@
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/host_collective.hpp"
+#include "runtime/invitation.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <vector>
 
 namespace dlrt {
 namespace {
-
-/// The last tag there is; the collectives' own stay below.
-constexpr Tag creation_tag = INT32_MAX;
-
-/// What the members of a new communicator tell each other, before the members that the teller
-/// believes in, where a purpose is to be compared.
-struct Invitation {
-    std::uint64_t context = 0;
-    std::uint64_t purpose = 0;  ///< The same at all members: a hash of what they believe to create.
-    std::uint64_t error = 0;    ///< An Errc: it won't be, and nothing else here counts.
-    std::uint64_t area = 0;     ///< Number of its cells (see HostCollective), plus one; 0: none.
-};
-static_assert(sizeof(Invitation) == 32);
-
-/// One that has come.
-struct Received {
-    Invitation invitation;
-    std::vector<WorldRank> members;
-};
 
 /// FNV-1a.
 std::uint64_t hash_bytes(std::uint64_t hash, Bytes bytes) {
@@ -46,13 +27,6 @@ std::uint64_t hash_purpose(const Group& group, std::string_view text) {
     return hash_bytes(hash, std::as_bytes(std::span(text)));
 }
 
-/// The channel of one creation: where its messages travel, and under which tag.
-struct Channel {
-    Engine& engine;
-    ContextId context;
-    Tag tag;
-};
-
 /// Where one is in the binomial tree over a group, rank 0 at the root. 8 ranks: 0 tells 4, 2, 1; 4
 /// tells 6, 5; 2 tells 3; 6 tells 7.
 std::int32_t parent_of(std::int32_t rank) {
@@ -65,46 +39,6 @@ std::vector<WorldRank> children_of(std::span<const WorldRank> members, std::size
         if (rank + distance < members.size()) children.push_back(members[rank + distance]);
     }
     return children;
-}
-
-Status tell(
-    const Channel& channel, WorldRank whom, const Invitation& invitation,
-    std::span<const WorldRank> members
-) {
-    std::vector<std::byte> bytes(sizeof invitation + members.size_bytes());
-    std::memcpy(bytes.data(), &invitation, sizeof invitation);
-    if (!members.empty()) {
-        std::memcpy(bytes.data() + sizeof invitation, members.data(), members.size_bytes());
-    }
-    return channel.engine.send(
-        SendMode::standard, {channel.context, whom, channel.tag},
-        {bytes.data(), bytes.size(), &Layout::of(ElementType::byte)}
-    );
-}
-
-Result<Received> hear(const Channel& channel, WorldRank whom) {
-    MessageStatus status;
-    MatchedMessage* const message = channel.engine.mprobe(
-        {channel.context, whom, channel.tag}, status
-    );
-    if (message == nullptr) return status.error;
-    std::vector<std::byte> bytes(status.size_bytes);
-    const Buffer buffer{bytes.data(), bytes.size(), &Layout::of(ElementType::byte)};
-    const Status outcome = channel.engine.mrecv(message, buffer, status);
-    if (!outcome.ok()) return outcome;
-    Received received;
-    if (bytes.size() < sizeof received.invitation) {
-        return fail(Errc::mismatch, "world rank {} creates no communicator here", whom);
-    }
-    std::memcpy(&received.invitation, bytes.data(), sizeof received.invitation);
-    received.members.resize((bytes.size() - sizeof received.invitation) / sizeof(WorldRank));
-    if (!received.members.empty()) {
-        std::memcpy(
-            received.members.data(), bytes.data() + sizeof received.invitation,
-            received.members.size() * sizeof(WorldRank)
-        );
-    }
-    return received;
 }
 
 /// What the parent says, compared with what this rank believes.
@@ -213,6 +147,25 @@ std::vector<std::int32_t> select_members(std::span<const SplitChoice> choices, s
         return choices[static_cast<std::size_t>(rank)].key;
     });
     return members;
+}
+
+Result<ContextId> agree_context(
+    Communicator& parent, const Group& members, const ContextSource& new_context
+) {
+    const std::int32_t rank = members.rank_of(parent.world_rank(parent.rank()));
+    Invitation invitation{0, hash_purpose(members, {})};
+    if (rank == 0) invitation.context = static_cast<std::uint64_t>(new_context());
+    const Status outcome = hand_down(channel_of(parent), members, rank, invitation);
+    if (!outcome.ok()) return outcome;
+    return ContextId{invitation.context};
+}
+
+Result<CommunicatorRef> create_known(
+    Communicator& parent, const GroupRef& members, const ContextSource& new_context
+) {
+    const std::int32_t rank = members->rank_of(parent.world_rank(parent.rank()));
+    const std::uint64_t purpose = hash_purpose(*members, {});
+    return form(channel_of(parent), members, rank, purpose, new_context);
 }
 
 Result<CommunicatorRef> duplicate(Communicator& parent, const ContextSource& new_context) {

@@ -25,6 +25,16 @@ namespace dlrt {
 /// Yields a context that no process of the job has used (Core::new_context).
 using ContextSource = std::function<ContextId()>;
 
+/// A context for members of the parent, or of both its groups, that all believe in the same ones
+/// and name them in the same order. Errors: as create().
+[[nodiscard]] Result<ContextId> agree_context(
+    Communicator& parent, const Group& members, const ContextSource& new_context
+);
+/// A communicator of such members.
+[[nodiscard]] Result<CommunicatorRef> create_known(
+    Communicator& parent, const GroupRef& members, const ContextSource& new_context
+);
+
 /// Empty color: this rank takes no part.
 struct SplitChoice {
     std::optional<std::int32_t> color;

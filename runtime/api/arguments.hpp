@@ -58,23 +58,23 @@ struct PeerArguments {
     const Site& site, Direction direction, const PeerArguments& peer, const Communicator& comm
 ) {
     const bool is_receive = direction == Direction::receive;
-    const bool is_named = peer.rank >= 0 && peer.rank < comm.size();
+    const bool is_named = peer.rank >= 0 && peer.rank < comm.peer_count();
     const bool is_wild = is_receive && peer.rank == DLRT_ANY_SOURCE;
     const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
     if ((is_named || is_wild) && peer.tag >= lowest_tag) [[likely]]
         return {};
-    return explain_peer(site, direction, peer, comm.size());
+    return explain_peer(site, direction, peer, comm.peer_count());
 }
 
 /// REQUIRES: check_peer() was ok and the rank is not DLRT_PROC_NULL.
 [[nodiscard]] inline Route route_to(const Communicator& comm, const PeerArguments& peer) {
-    const WorldRank rank = peer.rank >= 0 ? comm.world_rank(peer.rank) : any_source;
+    const WorldRank rank = peer.rank >= 0 ? comm.peer_world_rank(peer.rank) : any_source;
     return {comm.user_context(), rank, peer.tag};
 }
 
 /// Null for a communicator whose ranks are world ranks.
 [[nodiscard]] inline GroupRef translation_of(const Communicator& comm) {
-    return comm.is_identity() ? GroupRef{} : comm.group();
+    return comm.is_identity() ? GroupRef{} : comm.peers();
 }
 
 /// One side of a message, checked and translated.
@@ -116,11 +116,11 @@ inline constexpr std::uint64_t short_way_count_end = std::uint64_t{1} << 48;
 
     const bool is_receive = direction == Direction::receive;
     const bool is_named = static_cast<std::uint32_t>(peer.rank) <
-                          static_cast<std::uint32_t>(comm->size());
+                          static_cast<std::uint32_t>(comm->peer_count());
     const bool is_wild = is_receive && peer.rank == DLRT_ANY_SOURCE;
     const std::int32_t lowest_tag = is_receive ? DLRT_ANY_TAG : 0;
     if (!(is_named || is_wild) || peer.tag < lowest_tag) return {};
-    const WorldRank world_rank = is_named ? comm->world_rank(peer.rank) : any_source;
+    const WorldRank world_rank = is_named ? comm->peer_world_rank(peer.rank) : any_source;
     return {comm, layout, size_bytes, world_rank};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collectives that move data whose blocks are alike, each in its three forms.
+#include "runtime/api/between.hpp"
 #include "runtime/api/collective_site.hpp"
 
 namespace dlrt::api {
@@ -9,6 +10,10 @@ dlrt_err do_barrier(const Entry& entry, dlrt_comm comm) {
     const Site site(entry.function);
     Prepared prepared;
     const Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok() && prepared.comm().is_between_groups()) {
+        const BetweenCall call{coll::Collective::barrier, Call::barrier};
+        return move_between(site, entry, prepared, call, {nullptr, nullptr, 0, DLRT_BYTE});
+    }
     return bad.ok() ? conclude(site, entry, prepared, Call::barrier) : to_c(bad);
 }
 
@@ -18,6 +23,11 @@ dlrt_err do_bcast(
     const Site site(entry.function);
     Prepared prepared;
     Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok() && prepared.comm().is_between_groups()) {
+        const BetweenCall call{coll::Collective::bcast, Call::bcast, root};
+        const void* const data = buffer.address;
+        return move_between(site, entry, prepared, call, {data, data, buffer.count, buffer.type});
+    }
     if (bad.ok()) bad = use_share(site, buffer, prepared);
     if (bad.ok()) bad = check_root(site, prepared.comm(), root);
     if (!bad.ok()) return to_c(bad);
@@ -46,6 +56,12 @@ dlrt_err do_collection(
     Prepared prepared;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        return move_between(
+            site, entry, prepared, {movement.collective, movement.call, movement.root},
+            EvenBlocks{buffers.input, buffers.output, buffers.count, buffers.type}
+        );
+    }
     const Communicator& on = prepared.comm();
     if (movement.has_root) bad = check_root(site, on, movement.root);
     if (!bad.ok()) return to_c(bad);
@@ -72,6 +88,12 @@ dlrt_err do_scatter(const Entry& entry, const Buffers& buffers, std::int32_t roo
     const Site site(entry.function);
     Prepared prepared;
     Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok() && prepared.comm().is_between_groups()) {
+        return move_between(
+            site, entry, prepared, {coll::Collective::scatter, Call::scatter, root},
+            EvenBlocks{buffers.input, buffers.output, buffers.count, buffers.type}
+        );
+    }
     if (bad.ok()) bad = check_root(site, prepared.comm(), root);
     if (!bad.ok()) return to_c(bad);
     const Communicator& on = prepared.comm();
@@ -99,6 +121,12 @@ dlrt_err do_alltoall(const Entry& entry, const Buffers& buffers, dlrt_comm comm)
     Prepared prepared;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        return move_between(
+            site, entry, prepared, {coll::Collective::alltoall, Call::alltoall},
+            EvenBlocks{buffers.input, buffers.output, buffers.count, buffers.type}
+        );
+    }
     const std::int32_t size = prepared.comm().size();
     const bool is_in_place = buffers.input == DLRT_IN_PLACE;
     bad = use_share(

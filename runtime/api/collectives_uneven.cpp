@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collectives whose blocks differ in size, place or type, each in its three forms.
+#include "runtime/api/between.hpp"
 #include "runtime/api/collective_site.hpp"
 
 namespace dlrt::api {
@@ -35,6 +36,12 @@ dlrt_err do_collection(
     Lists lists;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        return move_between(
+            site, entry, prepared, {collection.collective, collection.call, collection.root},
+            list_of("input", input.address, &input.count, nullptr, &input.type), output
+        );
+    }
     const Communicator& on = prepared.comm();
     if (collection.has_root) bad = check_root(site, on, collection.root);
     if (!bad.ok()) return to_c(bad);
@@ -67,6 +74,12 @@ dlrt_err do_scatterv(
     Prepared prepared;
     Lists lists;
     Status bad = open_collective(site, entry, comm, prepared);
+    if (bad.ok() && prepared.comm().is_between_groups()) {
+        return move_between(
+            site, entry, prepared, {coll::Collective::scatter, Call::scatterv, root}, input,
+            list_of("output", output.address, &output.count, nullptr, &output.type)
+        );
+    }
     if (bad.ok()) bad = check_root(site, prepared.comm(), root);
     if (!bad.ok()) return to_c(bad);
     const bool is_root = prepared.comm().rank() == root;
@@ -99,6 +112,10 @@ dlrt_err do_exchange(
     Lists lists;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        const BetweenCall between{coll::Collective::alltoall, call};
+        return move_between(site, entry, prepared, between, input, output);
+    }
     const bool is_in_place = input.base == DLRT_IN_PLACE;
     if (!is_in_place) bad = use_list(site, input, prepared, lists, lists.input);
     if (bad.ok()) bad = use_list(site, output, prepared, lists, lists.output);
@@ -129,6 +146,14 @@ dlrt_err do_reduce_scatterv(
     Lists lists;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        if (bad = site.require(input.counts, "counts"); !bad.ok()) return to_c(bad);
+        const auto own = static_cast<std::size_t>(prepared.comm().rank());
+        return reduce_between(
+            site, entry, prepared, {coll::Collective::reduce_scatter, Call::reduce_scatterv},
+            {input.base, output, input.counts[own], *input.types}, {op, input.counts}
+        );
+    }
     const bool is_in_place = input.base == DLRT_IN_PLACE;
     ListArguments blocks = input;
     if (is_in_place) blocks.base = output;

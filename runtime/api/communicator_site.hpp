@@ -33,6 +33,13 @@ inline FlightRecorder::Operation record_of(
     };
 }
 
+/// One that others can be made of in all ways.
+inline Status use_one_group(const Site& site, dlrt_comm comm, Use<Communicator>& use) {
+    if (const Status bad = site.use(comm, use); !bad.ok()) return bad;
+    if (!use.pointer->is_between_groups()) return {};
+    return site.fail(Errc::communicator, "the communicator is between two groups");
+}
+
 /// Whether ranks have neighbours.
 inline Status check_topology(const Site& site, const Communicator& comm) {
     if (comm.topology() != nullptr) return {};

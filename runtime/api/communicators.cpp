@@ -3,6 +3,9 @@
 #include "runtime/api/arguments.hpp"
 #include "runtime/api/call_group.hpp"
 #include "runtime/api/communicator_site.hpp"
+#include "runtime/communicator_pair.hpp"
+
+#include <algorithm>
 
 namespace dlrt::api {
 namespace {
@@ -11,12 +14,18 @@ dlrt_err split_by(
     const Site& site, Communicator& comm, const SplitChoice& choice, dlrt_comm* result
 ) {
     const FlightMark mark(site, record_of(Call::comm_split, comm));
-    return give_created(site, split(comm, choice, new_context), result);
+    auto made = comm.is_between_groups() ? split_pair(comm, choice, new_context)
+                                         : split(comm, choice, new_context);
+    return give_created(site, std::move(made), result);
 }
 
 Comparison compare_communicators(const Communicator& a, const Communicator& b) {
     if (&a == &b) return Comparison::identical;
-    const Comparison groups = compare(*a.group(), *b.group());
+    if (a.is_between_groups() != b.is_between_groups()) return Comparison::unequal;
+    // Where there is one group, the peers are the same one.
+    const Comparison groups = std::max(
+        compare(*a.group(), *b.group()), compare(*a.peers(), *b.peers())
+    );
     return groups == Comparison::identical ? Comparison::congruent : groups;
 }
 
@@ -65,7 +74,10 @@ dlrt_err dlrt_comm_dup(dlrt_comm comm, dlrt_comm* result) {
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
     const FlightMark mark(site, record_of(Call::comm_dup, *use.pointer));
-    return give_created(site, duplicate(*use.pointer, new_context), result);
+    Communicator& parent = *use.pointer;
+    auto made = parent.is_between_groups() ? duplicate_pair(parent, new_context)
+                                           : duplicate(parent, new_context);
+    return give_created(site, std::move(made), result);
 }
 
 dlrt_err dlrt_comm_split(dlrt_comm comm, int32_t color, int32_t key, dlrt_comm* result) {
@@ -93,7 +105,7 @@ dlrt_err dlrt_comm_split_host(dlrt_comm comm, int take_part, int32_t key, dlrt_c
     if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_one_group(site, comm, use); !bad.ok()) return to_c(bad);
     SplitChoice choice{std::nullopt, key};
     if (take_part != 0) {
         const Communicator& members = *use.pointer;
@@ -110,7 +122,7 @@ dlrt_err dlrt_comm_create(dlrt_comm comm, dlrt_group group, dlrt_comm* result) {
     Use<Communicator> use;
     GroupRef members;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_one_group(site, comm, use); !bad.ok()) return to_c(bad);
     if (const Status bad = site.use(group, members); !bad.ok()) return to_c(bad);
     const FlightMark mark(site, record_of(Call::comm_create, *use.pointer));
     return give_created(site, create(*use.pointer, members, new_context), result);

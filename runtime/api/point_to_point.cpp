@@ -63,7 +63,7 @@ FlightRecorder::Operation record_of(
 }
 
 const Group* translation_pointer(const Communicator& comm) {
-    return comm.is_identity() ? nullptr : comm.group().get();
+    return comm.is_identity() ? nullptr : comm.peers().get();
 }
 
 /// The record of a call that never waits, on the short way.
@@ -250,7 +250,7 @@ inline dlrt_err start_recv(
     Request* const made = surface.engine->irecv(
         transfer.route(peer.tag), target_of(buffer, transfer)
     );
-    if (!transfer.comm->is_identity()) set_translation(*made, transfer.comm->group());
+    if (!transfer.comm->is_identity()) set_translation(*made, transfer.comm->peers());
     give_request(*made, request);
     return DLRT_OK;
 }
@@ -277,7 +277,7 @@ template<const Function& function, Form form>
         Request* const made = site.engine().recv_init(
             side.route(peer.tag), target_of(buffer, side)
         );
-        if (!use.pointer->is_identity()) set_translation(*made, use.pointer->group());
+        if (!use.pointer->is_identity()) set_translation(*made, use.pointer->peers());
         give_request(*made, request);
         return DLRT_OK;
     }

@@ -15,7 +15,7 @@ struct Target {
     bool is_nobody = false;
 
     [[nodiscard]] const Group* translation() const {
-        return use.pointer->is_identity() ? nullptr : use.pointer->group().get();
+        return use.pointer->is_identity() ? nullptr : use.pointer->peers().get();
     }
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collectives that reduce, each in its three forms.
+#include "runtime/api/between.hpp"
 #include "runtime/api/collective_site.hpp"
+
+#include <vector>
 
 namespace dlrt::api {
 namespace {
@@ -15,6 +18,26 @@ struct Reduction {
     bool has_blocks = false;
 };
 
+/// Between two groups.
+dlrt_err do_reduction_between(
+    const Site& site, const Entry& entry, Prepared& prepared, const Buffers& buffers,
+    const Reduction& reduction
+) {
+    if (!coll::is_for_two_groups(reduction.collective)) {
+        return to_c(site.fail(
+            Errc::communicator, "no rank is before another in a communicator between two groups"
+        ));
+    }
+    const std::vector<std::int64_t> counts(
+        static_cast<std::size_t>(prepared.comm().size()), buffers.count
+    );
+    return reduce_between(
+        site, entry, prepared, {reduction.collective, reduction.call, reduction.root},
+        {buffers.input, buffers.output, buffers.count, buffers.type},
+        {reduction.op, reduction.has_blocks ? counts.data() : nullptr}
+    );
+}
+
 dlrt_err do_reduction(
     const Entry& entry, const Buffers& buffers, const Reduction& reduction, dlrt_comm comm
 ) {
@@ -22,6 +45,9 @@ dlrt_err do_reduction(
     Prepared prepared;
     Status bad = open_collective(site, entry, comm, prepared);
     if (!bad.ok()) return to_c(bad);
+    if (prepared.comm().is_between_groups()) {
+        return do_reduction_between(site, entry, prepared, buffers, reduction);
+    }
     const Communicator& on = prepared.comm();
     const bool has_root = reduction.collective == coll::Collective::reduce;
     if (has_root) bad = check_root(site, on, reduction.root);

@@ -113,7 +113,7 @@ dlrt_err dlrt_comm_create_graph(
     const RankList in{"sources", in_count, sources};
     const RankList out{"targets", out_count, targets};
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_one_group(site, comm, use); !bad.ok()) return to_c(bad);
     if (const Status bad = check_ranks(site, *use.pointer, in); !bad.ok()) return to_c(bad);
     if (const Status bad = check_ranks(site, *use.pointer, out); !bad.ok()) return to_c(bad);
     const FlightMark mark(site, record_of(Call::comm_create, *use.pointer));
@@ -129,7 +129,7 @@ dlrt_err dlrt_comm_create_cart(
     if (const Status bad = refuse_within_group(site); !bad.ok()) return to_c(bad);
     Use<Communicator> use;
     if (const Status bad = site.require(result, "result"); !bad.ok()) return to_c(bad);
-    if (const Status bad = site.use(comm, use); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_one_group(site, comm, use); !bad.ok()) return to_c(bad);
     const RankList list{"sizes", dimensions, sizes};
     if (dimensions < 0) {
         return to_c(site.fail(Errc::argument, "{} dimensions: the number is negative", dimensions));

@@ -162,7 +162,13 @@ DLRT_CONSTANT dlrt_type DLRT_LONG_DOUBLE_INT32 = {24, 0};
 #define DLRT_UNSIGNED_LONG_LONG DLRT_UINT64
 #define DLRT_SIZE_T (sizeof(size_t) == 8 ? DLRT_UINT64 : DLRT_UINT32)
 
-enum { DLRT_PROC_NULL = -1, DLRT_ANY_SOURCE = -2, DLRT_ANY_TAG = -1, DLRT_UNDEFINED = -32766 };
+enum {
+    DLRT_PROC_NULL = -1,
+    DLRT_ANY_SOURCE = -2,
+    DLRT_ANY_TAG = -1,
+    DLRT_ROOT = -3, /* between two groups: the caller is the root */
+    DLRT_UNDEFINED = -32766
+};
 
 #include "dlrt_reduction.h"
 
@@ -463,6 +469,7 @@ DLRT_PUBLIC dlrt_err dlrt_imrecv(
 
 #include "dlrt_collective.h"
 #include "dlrt_group_call.h"
+#include "dlrt_intercomm.h"
 #include "dlrt_memory.h"
 #include "dlrt_topology.h"
 

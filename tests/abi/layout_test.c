@@ -63,14 +63,23 @@ static int check_errors(void) {
 
 static int check_numbers(void) {
     const struct pin pins[] = {
-        PIN(DLRT_THREAD_SINGLE, 0),     PIN(DLRT_THREAD_FUNNELED, 1),
-        PIN(DLRT_THREAD_SERIALIZED, 2), PIN(DLRT_THREAD_MULTIPLE, 3),
-        PIN(DLRT_THREAD_PROGRESS, 256), PIN(DLRT_IDENT, 0),
-        PIN(DLRT_CONGRUENT, 1),         PIN(DLRT_SIMILAR, 2),
-        PIN(DLRT_UNEQUAL, 3),           PIN(DLRT_ROW_MAJOR, 0),
-        PIN(DLRT_COLUMN_MAJOR, 1),      PIN(DLRT_PROC_NULL, -1),
-        PIN(DLRT_ANY_SOURCE, -2),       PIN(DLRT_ANY_TAG, -1),
-        PIN(DLRT_UNDEFINED, -32766),    PIN((ptrdiff_t)DLRT_IN_PLACE, -1),
+        PIN(DLRT_THREAD_SINGLE, 0),
+        PIN(DLRT_THREAD_FUNNELED, 1),
+        PIN(DLRT_THREAD_SERIALIZED, 2),
+        PIN(DLRT_THREAD_MULTIPLE, 3),
+        PIN(DLRT_THREAD_PROGRESS, 256),
+        PIN(DLRT_IDENT, 0),
+        PIN(DLRT_CONGRUENT, 1),
+        PIN(DLRT_SIMILAR, 2),
+        PIN(DLRT_UNEQUAL, 3),
+        PIN(DLRT_ROW_MAJOR, 0),
+        PIN(DLRT_COLUMN_MAJOR, 1),
+        PIN(DLRT_PROC_NULL, -1),
+        PIN(DLRT_ANY_SOURCE, -2),
+        PIN(DLRT_ANY_TAG, -1),
+        PIN(DLRT_ROOT, -3),
+        PIN(DLRT_UNDEFINED, -32766),
+        PIN((ptrdiff_t)DLRT_IN_PLACE, -1),
     };
     return wrong_count(pins, COUNT_OF(pins));
 }

@@ -51,6 +51,15 @@ Status find_part(const Site& site, Prepared& prepared, const BetweenCall& call, 
     return {};
 }
 
+Status refuse_in_place(const Site& site, const Part& part, const void* input, const void* output) {
+    const bool is_in_place = (part.target_count > 0 && input == DLRT_IN_PLACE) ||
+                             (part.source_count > 0 && output == DLRT_IN_PLACE);
+    if (!is_in_place) return {};
+    return site.fail(
+        Errc::buffer, "DLRT_IN_PLACE is not valid in a communicator between two groups"
+    );
+}
+
 }  // namespace
 
 dlrt_err move_between(
@@ -60,6 +69,7 @@ dlrt_err move_between(
     Lists lists;
     Part part;
     Status bad = find_part(site, prepared, call, part);
+    if (bad.ok()) bad = refuse_in_place(site, part, input.base, output.base);
     if (!bad.ok()) return to_c(bad);
     if (is_same_for_all(call.collective))
         part.target_count = std::min<std::size_t>(part.target_count, 1);
@@ -107,6 +117,7 @@ dlrt_err reduce_between(
     Lists lists;
     Part part;
     Status bad = find_part(site, prepared, call, part);
+    if (bad.ok()) bad = refuse_in_place(site, part, blocks.input, blocks.output);
     if (!bad.ok()) return to_c(bad);
     const bool has_input = part.target_count > 0;
     const bool has_output = part.source_count > 0;

@@ -94,7 +94,7 @@ Status use_list(
     const auto size = static_cast<std::size_t>(
         has_all_ranks ? prepared.comm().size() : arguments.block_count
     );
-    const char* const whose = has_all_ranks ? "rank" : "neighbour";
+    const char* const whose = arguments.block_owner;
     if (size == 0) return {};
     const bool is_input = &list == &lists.input;
     if (arguments.counts == nullptr) {

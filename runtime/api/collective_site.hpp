@@ -56,6 +56,7 @@ struct ListArguments {
     enum class Types : std::uint8_t { one, each } type_count = Types::one;
     static constexpr std::int64_t one_for_each_rank = -1;
     std::int64_t block_count = one_for_each_rank;
+    const char* block_owner = "rank";  ///< Whom a block is for, in messages.
 };
 
 /// One buffer in, one out, of the same elements.

@@ -100,3 +100,12 @@ dlrt_err dlrt_comm_remote_size(dlrt_comm comm, int32_t* size) {
     *size = use.pointer->peer_count();
     return DLRT_OK;
 }
+
+dlrt_err dlrt_comm_remote_group(dlrt_comm comm, dlrt_group* group) {
+    const Site site("dlrt_comm_remote_group");
+    if (!site.is_ready()) return site.error();
+    Use<Communicator> use;
+    if (const Status bad = site.require(group, "group"); !bad.ok()) return to_c(bad);
+    if (const Status bad = use_pair(site, comm, use); !bad.ok()) return to_c(bad);
+    return to_c(site.give(use.pointer->peers(), group));
+}

@@ -51,6 +51,7 @@ Status open(Exchange& exchange, const Entry& entry, dlrt_comm comm, coll::Collec
 
 Status use_input_list(Exchange& exchange, ListArguments list) {
     list.block_count = exchange.out_count;
+    list.block_owner = "neighbour";
     Prepared& prepared = exchange.prepared;
     const Status bad = use_list(
         exchange.site, list, prepared, exchange.lists, exchange.lists.input
@@ -62,6 +63,7 @@ Status use_input_list(Exchange& exchange, ListArguments list) {
 
 Status use_output_list(Exchange& exchange, ListArguments list) {
     list.block_count = exchange.in_count;
+    list.block_owner = "neighbour";
     Prepared& prepared = exchange.prepared;
     const Status bad = use_list(
         exchange.site, list, prepared, exchange.lists, exchange.lists.output

@@ -47,6 +47,7 @@ DLRT_PUBLIC dlrt_err dlrt_intercomm_merge(dlrt_comm inter, int high, dlrt_comm* 
 DLRT_PUBLIC dlrt_err dlrt_comm_is_inter(dlrt_comm comm, int* is_inter);
 /* Of the other group. DLRT_ERR_COMM where there is none. */
 DLRT_PUBLIC dlrt_err dlrt_comm_remote_size(dlrt_comm comm, int32_t* size);
+DLRT_PUBLIC dlrt_err dlrt_comm_remote_group(dlrt_comm comm, dlrt_group* group);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ struct Content {
 /// one.
 [[nodiscard]] bool has_blocks(Collective collective);
 [[nodiscard]] bool has_reduction(Collective collective);
+[[nodiscard]] bool has_root(Collective collective);
 
 /// Whether steps may write the buffer.
 [[nodiscard]] bool is_writable(BufferId buffer);

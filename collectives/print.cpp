@@ -2,6 +2,8 @@
 /// Formats the header line and the steps.
 #include "collectives/print.hpp"
 
+#include "collectives/contract.hpp"
+
 #include <fmt/format.h>
 
 namespace dlrt::coll {
@@ -47,14 +49,10 @@ std::string step_text(const Step& step) {
 }  // namespace
 
 std::string print(const Schedule& schedule) {
-    const bool has_root = schedule.collective == Collective::bcast ||
-                          schedule.collective == Collective::reduce ||
-                          schedule.collective == Collective::gather ||
-                          schedule.collective == Collective::scatter;
     std::string text = fmt::format(
         "{} {}, rank {} of {}{}{}: {} chunks ({}), {} in scratch{}\n", name_of(schedule.collective),
         schedule.algorithm, schedule.shape.rank, schedule.shape.size,
-        has_root ? fmt::format(", root {}", schedule.shape.root) : "",
+        has_root(schedule.collective) ? fmt::format(", root {}", schedule.shape.root) : "",
         schedule.shape.placement == Placement::in_place ? ", in place" : "", schedule.chunk_count,
         schedule.chunk_rule == ChunkRule::split ? "split" : "block", schedule.scratch_chunks,
         schedule.window > 0 ? fmt::format(", window {}", schedule.window) : ""

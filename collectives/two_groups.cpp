@@ -37,10 +37,10 @@ Schedule reduction_between(Collective collective, const TwoGroups& groups) {
     const Neighbours partners = partners_between(collective, groups);
     // Of a rank without part the schedule is empty: any root will do.
     const std::int32_t root = std::max(groups.root, 0);
-    const bool has_root = flow_of(collective) != Flow::all_to_all;
+    const bool is_rooted = has_root(collective);
     ScheduleBuilder builder(
         {collective, "direct", ChunkRule::block, 1},
-        {groups.size(), groups.rank, has_root ? root : 0}
+        {groups.size(), groups.rank, is_rooted ? root : 0}
     );
     for (const Link& target : partners.targets) builder.send(target.rank, input_slice(0));
     for (std::uint32_t i = 0; i < partners.sources.size(); ++i) {

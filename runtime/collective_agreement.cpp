@@ -13,11 +13,6 @@ constexpr std::uint32_t reduction_shift = 16;
 constexpr std::uint32_t element_shift = 8;
 constexpr std::uint32_t form_shift = 1;
 
-bool has_root(coll::Collective collective) {
-    return collective == coll::Collective::bcast || collective == coll::Collective::reduce ||
-           collective == coll::Collective::gather || collective == coll::Collective::scatter;
-}
-
 /// Spreads all bits over all (the finalizer of MurmurHash3).
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
@@ -63,7 +58,7 @@ Agreement agreement_of(const CollectiveCall& call, CollectiveForm form) {
     agreement.form = form;
     agreement.is_uneven = call.is_uneven();
     // Between groups it is another number to each part.
-    if (has_root(call.collective) && !call.is_between_groups) agreement.root = call.root;
+    if (coll::has_root(call.collective) && !call.is_between_groups) agreement.root = call.root;
     // In place one of them is not there: the output of scatter, else the input.
     const bool is_output_absent = call.output.layout == nullptr;
     const bool has_input = call.input.layout != nullptr && (!call.is_in_place || is_output_absent);

@@ -9,11 +9,6 @@
 namespace dlrt::api {
 namespace {
 
-bool has_root(coll::Collective collective) {
-    return collective == coll::Collective::bcast || collective == coll::Collective::reduce ||
-           collective == coll::Collective::gather || collective == coll::Collective::scatter;
-}
-
 bool is_same_for_all(coll::Collective collective) {
     return collective == coll::Collective::barrier || collective == coll::Collective::bcast ||
            collective == coll::Collective::allgather;
@@ -28,7 +23,7 @@ struct Part {
 Status find_part(const Site& site, Prepared& prepared, const BetweenCall& call, Part& part) {
     const Communicator& comm = prepared.comm();
     coll::TwoGroups groups = comm.two_groups(0);
-    if (has_root(call.collective)) {
+    if (coll::has_root(call.collective)) {
         if (call.root == DLRT_ROOT) {
             groups.root = groups.rank;
         } else if (call.root == DLRT_PROC_NULL) {

@@ -12,11 +12,6 @@
 namespace dlrt::coll {
 namespace {
 
-bool has_root(Collective collective) {
-    return collective == Collective::bcast || collective == Collective::reduce ||
-           collective == Collective::gather || collective == Collective::scatter;
-}
-
 bool is_in_first(std::int32_t rank, std::int32_t first_size) {
     return rank < first_size;
 }

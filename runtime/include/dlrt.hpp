@@ -57,6 +57,8 @@ inline void check(dlrt_err code) {
 inline constexpr int any_source = DLRT_ANY_SOURCE;
 inline constexpr int any_tag = DLRT_ANY_TAG;
 inline constexpr int no_process = DLRT_PROC_NULL;
+/// The root's own root between two groups; those beside it pass no_process.
+inline constexpr int root_here = DLRT_ROOT;
 
 /// Where a message goes, and what to take: `{.to = 3, .tag = 7}`, `{.from = 3}`.
 struct To {

@@ -255,7 +255,7 @@ class Collectives : public CollectiveForms {
     template<TransferableValue T>
     [[nodiscard]] std::vector<T> allgather(const T& value) const {
         CallGroup::expect_outside();
-        std::vector<T> values(static_cast<std::size_t>(size()));
+        std::vector<T> values(static_cast<std::size_t>(ranks().count));
         allgather(value, values);
         return values;
     }

@@ -42,6 +42,17 @@ class CollectiveForms {
         return size;
     }
     [[nodiscard]] dlrt_comm handle() const { return comm_; }
+    [[nodiscard]] bool is_between_groups() const {
+        int is_inter = 0;
+        check(dlrt_comm_is_inter(comm_, &is_inter));
+        return is_inter != 0;
+    }
+    /// Ranks of the other group.
+    [[nodiscard]] int remote_size() const {
+        std::int32_t size = 0;
+        check(dlrt_comm_remote_size(comm_, &size));
+        return size;
+    }
 
   protected:
     explicit CollectiveForms(dlrt_comm comm) : comm_(comm) {}
@@ -65,10 +76,11 @@ class CollectiveForms {
     template<typename Function>
     auto do_reduce(Function function, ConstElements input, Elements output, AnyOp op, int root)
         const {
-        if (rank() == root) match(input, input.count, output, output.count);
-        const ConstElements own = op.elements(input);
+        const bool is_other = root == root_here;
+        if (!is_other && is_root(root)) match(input, input.count, output, output.count);
+        const ConstElements own = op.elements(is_other ? output : input);
         return call(
-            function, own.data, output.address(), own.count, own.type, op.handle(), root, comm_
+            function, input.data, output.address(), own.count, own.type, op.handle(), root, comm_
         );
     }
     /// allreduce, scan, exscan.
@@ -97,7 +109,7 @@ class CollectiveForms {
         std::span<const std::int64_t> counts, AnyOp op
     ) const {
         const Blocks blocks{counts};
-        match(input, end_of(blocks, ranks()), input, input.count);
+        match(input, end_of(blocks, {size(), "ranks"}), input, input.count);
         match(input, counts[static_cast<std::size_t>(rank())], output, output.count);
         if (op.elements(input).count != input.count) {
             throw std::invalid_argument("dlrt: counts of structs need elements of a Type");
@@ -110,37 +122,55 @@ class CollectiveForms {
 
     template<typename Function>
     auto do_gather(Function function, ConstElements input, Elements output, int root) const {
-        if (rank() == root) match(input, input.count * size(), output, output.count);
+        if (root == root_here) {
+            const std::int64_t one = share_of(output);
+            return call(function, input.data, one, output.type, output.address(), root, comm_);
+        }
+        if (is_root(root)) match(input, input.count * size(), output, output.count);
         return call(function, input.data, input.count, input.type, output.address(), root, comm_);
     }
     template<typename Function>
     auto do_gatherv(
         Function function, ConstElements input, Elements output, Blocks blocks, int root
     ) const {
-        if (rank() == root) fit(input, output, blocks, ranks());
+        const dlrt_type type = root == root_here ? output.type : input.type;
+        if (root == root_here) {
+            fit(output, output, blocks, ranks());
+        } else if (is_root(root)) {
+            fit(input, output, blocks, ranks());
+        }
         return call(
-            function, input.data, input.count, input.type, output.address(), blocks.counts.data(),
+            function, input.data, input.count, type, output.address(), blocks.counts.data(),
             start_of(blocks), root, comm_
         );
     }
     template<typename Function>
     auto do_scatter(Function function, ConstElements input, Elements output, int root) const {
-        if (rank() == root) match(input, input.count, output, output.count * size());
+        if (root == root_here) {
+            const std::int64_t one = share_of(input);
+            return call(function, input.data, output.address(), one, input.type, root, comm_);
+        }
+        if (is_root(root)) match(input, input.count, output, output.count * size());
         return call(function, input.data, output.address(), output.count, output.type, root, comm_);
     }
     template<typename Function>
     auto do_scatterv(
         Function function, ConstElements input, Blocks blocks, Elements output, int root
     ) const {
-        if (rank() == root) fit(output, input, blocks, ranks());
+        const dlrt_type type = root == root_here ? input.type : output.type;
+        if (root == root_here) {
+            fit(input, input, blocks, ranks());
+        } else if (is_root(root)) {
+            fit(output, input, blocks, ranks());
+        }
         return call(
             function, input.data, blocks.counts.data(), start_of(blocks), output.address(),
-            output.count, output.type, root, comm_
+            output.count, type, root, comm_
         );
     }
     template<typename Function>
     auto do_allgather(Function function, ConstElements input, Elements output) const {
-        match(input, input.count * size(), output, output.count);
+        match(input, input.count * ranks().count, output, output.count);
         return call(function, input.data, input.count, input.type, output.address(), comm_);
     }
     template<typename Function>
@@ -155,10 +185,7 @@ class CollectiveForms {
     template<typename Function>
     auto do_alltoall(Function function, ConstElements input, Elements output) const {
         match(input, input.count, output, output.count);
-        match(input, input.count / size() * size(), input, input.count);
-        return call(
-            function, input.data, output.address(), input.count / size(), input.type, comm_
-        );
+        return call(function, input.data, output.address(), share_of(input), input.type, comm_);
     }
     template<typename Function>
     auto do_alltoallv(
@@ -190,7 +217,19 @@ class CollectiveForms {
         std::int64_t count;
         const char* what;
     };
-    [[nodiscard]] Partners ranks() const { return {size(), "ranks"}; }
+    /// Whom blocks are for.
+    [[nodiscard]] Partners ranks() const {
+        if (!is_between_groups()) return {size(), "ranks"};
+        return {remote_size(), "ranks of the other group"};
+    }
+    /// Of a communicator of one group.
+    [[nodiscard]] bool is_root(int root) const { return rank() == root && !is_between_groups(); }
+    /// One of the equal blocks for all.
+    [[nodiscard]] std::int64_t share_of(const ConstElements& whole) const {
+        const std::int64_t count = ranks().count;
+        match(whole, whole.count / count * count, whole, whole.count);
+        return whole.count / count;
+    }
 
     static void match(
         const ConstElements& a, std::int64_t wanted, const ConstElements& b, std::int64_t given

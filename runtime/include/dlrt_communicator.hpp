@@ -108,6 +108,13 @@ class Communicator : public NeighborExchanges {
         return Group(group);
     }
 
+    /// Of a communicator between two groups.
+    [[nodiscard]] Group remote_group() const {
+        dlrt_group group = DLRT_GROUP_NULL;
+        check(dlrt_comm_remote_group(comm_, &group));
+        return Group(group);
+    }
+
     // Collective: every rank of this communicator calls.
     [[nodiscard]] Communicator duplicate() const {
         dlrt_comm made = DLRT_COMM_NULL;
@@ -130,6 +137,22 @@ class Communicator : public NeighborExchanges {
         dlrt_comm made = DLRT_COMM_NULL;
         check(dlrt_comm_create(comm_, members.handle(), &made));
         return wrap(made);
+    }
+    /// Between this group and another one, which does the same: both leaders are in `bridge`, where
+    /// `remote_leader` is the other one. See dlrt_intercomm.h for what collectives do there.
+    [[nodiscard]] Communicator connect(
+        int leader, const Communicator& bridge, int remote_leader, int tag = 0
+    ) const {
+        dlrt_comm made = DLRT_COMM_NULL;
+        check(dlrt_intercomm_create(comm_, leader, bridge.comm_, remote_leader, tag, &made));
+        return Communicator(made);
+    }
+    /// One group of both: a low one comes before a high one.
+    enum class MergeOrder : bool { low, high };
+    [[nodiscard]] Communicator merge(MergeOrder order) const {
+        dlrt_comm made = DLRT_COMM_NULL;
+        check(dlrt_intercomm_merge(comm_, order == MergeOrder::high ? 1 : 0, &made));
+        return Communicator(made);
     }
     /// Each rank names those that it receives from and those that it sends to.
     [[nodiscard]] Communicator create_graph(

@@ -28,8 +28,8 @@ Status compare_with_waiters(Communicator& comm) {
     if (!comm.engine().has_long_waiters()) [[likely]]
         return {};
     const CallInProgress call{
-        comm.group().get(), comm.user_context(), comm.next_operation_number(Persistence::once),
-        comm.rank()};
+        comm.everybody().get(), comm.user_context(), comm.next_operation_number(Persistence::once),
+        comm.rank_among_all()};
     std::optional<std::string> found;
     comm.engine().look_inside([&](EngineInside& inside) { found = find_disagreement(inside, call); }
     );

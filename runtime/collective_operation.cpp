@@ -100,8 +100,7 @@ Status CollectiveOperation::open(Communicator& comm, const CollectiveCall& call,
     comm_ = &comm;
     form_ = form;
     if (form != Form::blocking) hold_layouts();
-    const bool is_between = call.is_between_groups;
-    channel_.group = is_between ? comm.everybody().get() : comm.group().get();
+    channel_.group = comm.everybody().get();
     channel_.context = comm.collective_context();
     channel_.number.persistence = form == Form::persistent ? Persistence::persistent
                                                            : Persistence::once;

@@ -61,8 +61,15 @@ class DLRT_CORE Communicator {
     [[nodiscard]] WorldRank peer_world_rank(std::int32_t rank) const {
         return is_identity_ ? rank : peers_->world_rank(rank);
     }
-    /// Both groups, the first one before the other. REQUIRES of this and the next: between groups.
-    [[nodiscard]] const GroupRef& everybody() const { return everybody_; }
+    /// All that take part in collectives, and this rank's number among them: between groups the
+    /// first one comes before the other.
+    [[nodiscard]] const GroupRef& everybody() const {
+        return is_between_groups() ? everybody_ : group_;
+    }
+    [[nodiscard]] std::int32_t rank_among_all() const {
+        return is_between_groups() ? two_groups(0).rank : rank_;
+    }
+    /// REQUIRES of this and the next: between groups.
     [[nodiscard]] coll::TwoGroups two_groups(std::int32_t root) const {
         const bool is_first = position_ == Position::first;
         return {

@@ -194,6 +194,26 @@ void left_out(const World& world) {
     expect_ok(dlrt_comm_free(&comm));
 }
 
+/// Two exchanges and a message as one operation, and lists that are gone when it runs.
+void group_of_calls(const World& world) {
+    dlrt_comm comm = make_graph({world.previous}, {world.next});
+    const std::int32_t mine = world.rank * 10;
+    std::int32_t gathered = -1, traded = -1, sent = -1;
+    expect_ok(dlrt_group_start());
+    expect_ok(dlrt_neighbor_allgather(&mine, 1, DLRT_INT32, &gathered, comm));
+    {
+        const Counts one = {1};
+        expect_ok(dlrt_neighbor_alltoallv(
+            &mine, one.data(), nullptr, &traded, one.data(), nullptr, DLRT_INT32, comm
+        ));
+    }
+    expect_ok(dlrt_recv(&sent, 1, DLRT_INT32, world.previous, 4, comm, nullptr));
+    expect_ok(dlrt_send(&mine, 1, DLRT_INT32, world.next, 4, comm));
+    expect_ok(dlrt_group_end());
+    for (const std::int32_t got : {gathered, traded, sent}) expect_equal(got, world.previous * 10);
+    expect_ok(dlrt_comm_free(&comm));
+}
+
 /// Rank 0 sends more than the next one asks for: both wait for each other's blocks, and all hear of
 /// it.
 void unequal(const World& world) {
@@ -234,6 +254,8 @@ void one_sided(const World& world) {
 
 int main() {
     const World world;
-    for (auto* const part : {graph, lists, types, grid, left_out, unequal, one_sided}) part(world);
+    for (auto* const part :
+         {graph, lists, types, grid, left_out, group_of_calls, unequal, one_sided})
+        part(world);
     return 0;
 }

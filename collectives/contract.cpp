@@ -105,11 +105,6 @@ bool has_blocks(Collective collective) {
            collective == Collective::alltoall;
 }
 
-bool has_root(Collective collective) {
-    return collective == Collective::bcast || collective == Collective::reduce ||
-           collective == Collective::gather || collective == Collective::scatter;
-}
-
 bool has_reduction(Collective collective) {
     return collective == Collective::reduce || collective == Collective::allreduce ||
            collective == Collective::reduce_scatter || collective == Collective::scan ||

@@ -28,7 +28,10 @@ struct Content {
 /// one.
 [[nodiscard]] bool has_blocks(Collective collective);
 [[nodiscard]] bool has_reduction(Collective collective);
-[[nodiscard]] bool has_root(Collective collective);
+[[nodiscard]] constexpr bool has_root(Collective collective) {
+    return collective == Collective::bcast || collective == Collective::reduce ||
+           collective == Collective::gather || collective == Collective::scatter;
+}
 
 /// Whether steps may write the buffer.
 [[nodiscard]] bool is_writable(BufferId buffer);

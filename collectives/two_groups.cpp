@@ -5,6 +5,7 @@
 #include "collectives/schedule_builder.hpp"
 #include "runtime/base/check.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace dlrt::coll {
@@ -14,16 +15,9 @@ namespace {
 enum class Flow : std::uint8_t { all_to_all, from_root, to_root };
 
 Flow flow_of(Collective collective) {
-    switch (collective) {
-        case Collective::bcast:
-        case Collective::scatter:
-            return Flow::from_root;
-        case Collective::reduce:
-        case Collective::gather:
-            return Flow::to_root;
-        default:
-            return Flow::all_to_all;
-    }
+    if (!has_root(collective)) return Flow::all_to_all;
+    const bool is_from_root = collective == Collective::bcast || collective == Collective::scatter;
+    return is_from_root ? Flow::from_root : Flow::to_root;
 }
 
 std::vector<Link> all_others(const TwoGroups& groups) {

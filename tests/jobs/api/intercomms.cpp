@@ -426,6 +426,29 @@ void bridge(const World& world, const Sides& sides) {
     expect_ok(dlrt_comm_free(&inter));
 }
 
+/// The groups call for vectors of different lengths, then different collectives.
+void disagreements(const Sides& sides) {
+    for (const bool is_about_length : {true, false}) {
+        dlrt_comm copy{};
+        expect_ok(dlrt_comm_dup(sides.inter, &copy));
+        const Numbers input(2, 1);
+        Numbers output(8);
+        const std::int64_t count = sides.is_low && is_about_length ? 1 : 2;
+        dlrt_err outcome = DLRT_OK;
+        if (sides.is_low && !is_about_length) {
+            outcome = dlrt_barrier(copy);
+        } else {
+            outcome = dlrt_allreduce(
+                input.data(), output.data(), count, DLRT_INT64, DLRT_SUM, copy
+            );
+        }
+        // Who noticed nothing does so when it needs the others.
+        if (outcome == DLRT_OK) outcome = dlrt_barrier(copy);
+        expect_error(outcome, DLRT_ERR_MISMATCH);
+        expect_ok(dlrt_comm_free(&copy));
+    }
+}
+
 void bad_creations(const World& world) {
     dlrt_comm made{};
     expect_error(dlrt_intercomm_create(comm_world, 0, comm_world, 0, 0, &made), DLRT_ERR_RANK);
@@ -455,6 +478,9 @@ int main() {
         rooted(world, sides, false);
         sides.free();
     }
+    Sides sides(world);
+    disagreements(sides);
+    sides.free();
     if (world.rank == 0) bad_creations(world);
     return 0;
 }

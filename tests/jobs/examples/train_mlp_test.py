@@ -4,6 +4,7 @@ the loss falls and memory is as foretold.
 
 usage: train_mlp_test.py DLRUN TRAIN_MLP [CASE]
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -36,14 +37,15 @@ class TrainMlpCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def start(self, ranks, *options):
+    def start(self, ranks, *options, settings=None):
         return subprocess.run(
-            [DLRUN, "-np", str(ranks), TRAIN_MLP, *options],
+            [DLRUN, "-np", str(ranks), TRAIN_MLP, *options], env={**os.environ, **(settings or {})},
             capture_output=True, text=True, timeout=60, check=False)
 
-    def train(self, ranks, *options):
+    def train(self, ranks, *options, settings=None):
         path = self.folder / "weights"
-        job = self.start(ranks, *options, "--memory", "--output", str(path))
+        job = self.start(
+            ranks, *options, "--memory", "--output", str(path), settings=settings)
         self.assertEqual(job.returncode, 0, job.stdout + job.stderr)
         self.assertIn("weights are equal on all ranks", job.stdout)
         weights = [float(line) for line in path.read_text("utf-8").split()]
@@ -113,6 +115,20 @@ class Ways(TrainMlpCase):
 
 
 class Memory(TrainMlpCase):
+    def test_memory_is_what_the_formulas_say(self):
+        weights = 64 * 64 + 64 + 64 * 48 + 48 + 48 * 32 + 32 + 32 * 10 + 10
+        memory = self.train(2, *SHORT).memory
+        self.assertEqual(memory["weights"][1], 4 * weights)
+        self.assertEqual(memory["gradients"][1], 4 * weights)
+        self.assertEqual(memory["optimizer state"][1], (4 + 4) * weights)
+        # 32 samples of a rank; the widest neighbours whose gradients there are: 64 and 48.
+        self.assertEqual(memory["activations"][1], 4 * 32 * (64 + 64 + 48 + 32 + 10))
+        self.assertEqual(memory["activation gradients"][1], 4 * 32 * (64 + 48))
+        memory = self.train(2, *SHORT, "--precision", "half", "--optimizer", "rmsprop").memory
+        self.assertEqual(memory["weights"][1], (2 + 4) * weights)
+        self.assertEqual(memory["gradients"][1], 2 * weights)
+        self.assertEqual(memory["optimizer state"][1], 4 * weights)
+
     def test_micro_batches_and_recomputation_change_memory_but_not_one_bit(self):
         deep = (*SHORT, "--hidden", "48,48,48,48,48,48,48")
         whole = self.train(2, *deep)
@@ -151,6 +167,11 @@ class Memory(TrainMlpCase):
 
 
 class Communication(TrainMlpCase):
+    def test_a_progress_thread_changes_no_bit(self):
+        alone = self.train(2, *SHORT)
+        helped = self.train(2, *SHORT, settings={"DLRT_PROGRESS_THREAD": "1"})
+        self.assertEqual((alone.losses, alone.weights), (helped.losses, helped.weights))
+
     def test_buckets_set_out_before_backward_ends(self):
         # Layers of 16640, 12480, 6272 and 1320 bytes; 10 steps in an epoch.
         for size, buckets in (("1", 4), ("4096", 3), ("8192", 2), ("1000000", 1)):

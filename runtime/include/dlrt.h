@@ -16,8 +16,8 @@
  *  5. Ranks are numbers within the communicator given. DLRT_PROC_NULL as a peer makes an operation
  *     succeed at once without data. Tags of users are 0..2147483647.
  *  6. Threads: see dlrt_init_thread. At DLRT_THREAD_MULTIPLE every function may be called by any
- *     thread. Operations advance while some thread is inside a call, or, where it is asked for, by
- * a thread of dlrt's own (DLRT_THREAD_PROGRESS).
+ *     thread. Operations advance while some thread is inside a call, or, where that is asked for,
+ *     by a thread of dlrt's own (DLRT_THREAD_PROGRESS).
  *  7. Buffers given to a nonblocking operation belong to it until it is complete.
  *  8. Everything before dlrt_init and after dlrt_finalize, and in a child made by fork(), returns
  *     an error, except dlrt_init*, dlrt_initialized, dlrt_finalized, dlrt_version and the error

@@ -159,28 +159,33 @@ Choice choose_algorithm(const Operation& operation, const Preferences& preferenc
         return keeps_order(algorithm, operation) && is_applicable(algorithm, operation.groups) &&
                (!preferences.is_deterministic || is_fixed(algorithm));
     };
+    const Algorithm* without_groups = nullptr;
     for (const AlgorithmRule& rule : rules) {
-        if (rule.is_excluded || !covers(rule) || !is_possible(*rule.algorithm)) continue;
-        return {rule.algorithm, Choice::Reason::rule};
+        if (rule.is_excluded || !covers(rule)) continue;
+        if (is_possible(*rule.algorithm)) {
+            return {rule.algorithm, Choice::Reason::rule, without_groups};
+        }
+        const bool has_groups = is_applicable(*rule.algorithm, operation.groups);
+        if (!has_groups && without_groups == nullptr) without_groups = rule.algorithm;
     }
     for (const TunedRule& rule : preferences.tuned) {
         const bool applies = rule.algorithm->collective == operation.collective &&
                              rule.ranks_min <= operation.size && operation.size <= rule.ranks_max &&
                              rule.sizes.contains(operation.total_bytes);
         if (!applies || !is_possible(*rule.algorithm) || is_excluded(*rule.algorithm)) continue;
-        return {rule.algorithm, Choice::Reason::tuned};
+        return {rule.algorithm, Choice::Reason::tuned, without_groups};
     }
     const Algorithm& usual = preferences.is_deterministic ? choose_fixed_algorithm(operation)
                                                           : choose_algorithm(operation);
     const auto reason = preferences.is_deterministic && has_reduction(operation.collective)
                             ? Choice::Reason::fixed
                             : Choice::Reason::table;
-    if (!is_excluded(usual)) return {&usual, reason};
+    if (!is_excluded(usual)) return {&usual, reason, without_groups};
     for (const Algorithm& algorithm : algorithms()) {
         if (algorithm.collective != operation.collective || is_excluded(algorithm)) continue;
-        if (is_possible(algorithm)) return {&algorithm, Choice::Reason::exclusion};
+        if (is_possible(algorithm)) return {&algorithm, Choice::Reason::exclusion, without_groups};
     }
-    return {&usual, reason};
+    return {&usual, reason, without_groups};
 }
 
 Choice choose_for_uneven_blocks(

@@ -61,6 +61,8 @@ struct Choice {
     };
     const Algorithm* algorithm = nullptr;
     Reason reason = Reason::table;
+    /// What a rule names, but ranks are in no such groups as it needs.
+    const Algorithm* without_groups = nullptr;
 };
 
 /// By rules, else tuned rules, else the built-in ones.

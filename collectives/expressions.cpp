@@ -14,7 +14,9 @@ std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) {
 }  // namespace
 
 Expressions::Expressions(std::int32_t size)
-    : size_(size), words_((static_cast<std::size_t>(size) + 63) / 64) {
+    : size_(size),
+      words_((static_cast<std::size_t>(size) + 63) / 64),
+      leaves_(static_cast<std::size_t>(size)) {
     add({});  // Number 0 is the undefined one.
 }
 
@@ -30,12 +32,13 @@ bool Expressions::has(ExpressionId id, std::int32_t rank) const {
 }
 
 ExpressionId Expressions::leaf(std::int32_t rank, std::uint32_t chunk) {
-    const std::uint64_t key = pair_key(static_cast<std::uint32_t>(rank), chunk);
-    if (auto known = leaves_.find(key); known != leaves_.end()) return known->second;
+    std::vector<ExpressionId>& row = leaves_[static_cast<std::size_t>(rank)];
+    if (row.size() <= chunk) row.resize(chunk + 1, undefined_expression);
+    if (row[chunk] != undefined_expression) return row[chunk];
     const ExpressionId id = add({chunk, rank, rank, 1, true});
     const auto bit = static_cast<std::size_t>(rank);
     contributors_[id * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
-    leaves_.emplace(key, id);
+    row[chunk] = id;
     return id;
 }
 

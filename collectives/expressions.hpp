@@ -52,8 +52,8 @@ class Expressions {
     std::int32_t size_;
     std::size_t words_;
     std::vector<Node> nodes_;
-    std::vector<std::uint64_t> contributors_;  ///< words_ per node.
-    std::unordered_map<std::uint64_t, ExpressionId> leaves_;
+    std::vector<std::uint64_t> contributors_;        ///< words_ per node.
+    std::vector<std::vector<ExpressionId>> leaves_;  ///< By rank and chunk.
     std::unordered_map<std::uint64_t, ExpressionId> combinations_;
 };
 

@@ -16,6 +16,11 @@ const Algorithm& algorithm_of(const Recipe::Part& part) {
     return *found;
 }
 
+bool has_root(Collective collective) {
+    return collective == Collective::bcast || collective == Collective::reduce ||
+           collective == Collective::gather || collective == Collective::scatter;
+}
+
 std::uint32_t chunk_count_of(const Recipe::Part& part, std::int32_t size) {
     const Schedule schedule = algorithm_of(part).build({size, 0, 0, Placement::separate});
     return schedule.chunk_count;
@@ -31,6 +36,9 @@ Hierarchy::Hierarchy(const Recipe& recipe, const Shape& shape, Leader leader)
     shape_.rank = groups_->position_of(shape.rank);
     shape_.root = groups_->position_of(shape.root);
     group_ = groups_->group_of(shape.rank);
+    // Elsewhere it means nothing, but phases have other roots.
+    const bool has_choice = !has_root(recipe.collective) || shape_.rank == shape_.root;
+    if (!has_choice) shape_.placement = Placement::separate;
 }
 
 std::int32_t Hierarchy::leader_of(std::int32_t group) const {

@@ -16,20 +16,30 @@ std::vector<Edge> edges_of(const Schedule& schedule) {
 }
 
 void set_edges(Schedule& schedule, std::vector<Edge> edges) {
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     const std::size_t count = schedule.steps.size();
-    schedule.successor_begin.assign(count + 1, 0);
-    schedule.successors.resize(edges.size());
-    schedule.predecessor_counts.assign(count, 0);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-        DLRT_ASSERT(edges[i].from < edges[i].to && edges[i].to < count);
-        schedule.successors[i] = edges[i].to;
-        ++schedule.successor_begin[edges[i].from + 1];
-        ++schedule.predecessor_counts[edges[i].to];
+    std::vector<std::uint32_t>& begins = schedule.successor_begin;
+    begins.assign(count + 1, 0);
+    for (const Edge& edge : edges) {
+        DLRT_ASSERT(edge.from < edge.to && edge.to < count);
+        ++begins[edge.from + 1];
     }
-    for (std::size_t i = 0; i < count; ++i)
-        schedule.successor_begin[i + 1] += schedule.successor_begin[i];
+    for (std::size_t i = 0; i < count; ++i) begins[i + 1] += begins[i];
+    std::vector<std::uint32_t> targets(edges.size());
+    std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
+    for (const Edge& edge : edges) targets[next[edge.from]++] = edge.to;
+    schedule.successors.clear();
+    schedule.successors.reserve(edges.size());
+    schedule.predecessor_counts.assign(count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto first = targets.begin() + begins[i];
+        const auto last = targets.begin() + begins[i + 1];
+        std::sort(first, last);
+        begins[i] = static_cast<std::uint32_t>(schedule.successors.size());
+        schedule.successors.insert(schedule.successors.end(), first, std::unique(first, last));
+        for (std::size_t k = begins[i]; k < schedule.successors.size(); ++k)
+            ++schedule.predecessor_counts[schedule.successors[k]];
+    }
+    begins[count] = static_cast<std::uint32_t>(schedule.successors.size());
 }
 
 std::string_view name_of(Collective collective) {

@@ -45,10 +45,19 @@ Step ScheduleBuilder::message(
     step.kind = kind;
     step.lane = lane;
     step.peer = peer;
-    step.order = message_counts_[key]++;
+    step.order = message_count(key)++;
     step.length = slice.length;
     step.like = slice.like;
     return step;
+}
+
+std::uint32_t& ScheduleBuilder::message_count(std::uint64_t key) {
+    for (auto* const entry : recent_counts_) {
+        if (entry != nullptr && entry->first == key) return entry->second;
+    }
+    recent_counts_[1] = recent_counts_[0];
+    recent_counts_[0] = &*message_counts_.try_emplace(key).first;
+    return recent_counts_[0]->second;
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::reduce(
@@ -99,7 +108,8 @@ void ScheduleBuilder::note_read(const Place& place, std::uint32_t length, StepIn
     for (std::uint32_t i = 0; i < length; ++i) {
         History& past = history(place.buffer, place.chunk + i);
         if (past.writer >= 0) edges_.push_back({static_cast<StepIndex>(past.writer), step});
-        past.readers.push_back(step);
+        readers_.push_back({step, past.last_reader});
+        past.last_reader = static_cast<std::int64_t>(readers_.size()) - 1;
     }
 }
 
@@ -110,16 +120,17 @@ void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepI
         // Readers come after the last writer already; only without any does that edge say
         // something.
         bool has_reader = false;
-        for (StepIndex reader : past.readers) {
-            if (reader == step) continue;
-            edges_.push_back({reader, step});
+        for (std::int64_t at = past.last_reader; at >= 0;) {
+            const Reader& reader = readers_[static_cast<std::size_t>(at)];
+            at = reader.previous;
+            if (reader.step == step) continue;
+            edges_.push_back({reader.step, step});
             has_reader = true;
         }
         if (past.writer >= 0 && past.writer != step && !has_reader) {
             edges_.push_back({static_cast<StepIndex>(past.writer), step});
         }
-        past.readers.clear();
-        past.writer = step;
+        past = {step, -1};
     }
 }
 

@@ -6,7 +6,9 @@
 
 #include "collectives/schedule.hpp"
 
+#include <array>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace dlrt::coll {
@@ -25,6 +27,7 @@ class ScheduleBuilder {
         std::uint32_t window = 0;
     };
     ScheduleBuilder(const Header& header, const Shape& shape);
+    ScheduleBuilder(ScheduleBuilder&&) = default;
 
     StepIndex send(std::int32_t peer, const Slice& source, std::uint16_t lane = 0);
     StepIndex recv(std::int32_t peer, const Slice& target, std::uint16_t lane = 0);
@@ -42,8 +45,13 @@ class ScheduleBuilder {
     /// Who touched a chunk last: enough to order the next one who does.
     struct History {
         std::int64_t writer = -1;
-        std::vector<StepIndex> readers;
+        std::int64_t last_reader = -1;  ///< In readers_: since then.
     };
+    struct Reader {
+        StepIndex step = 0;
+        std::int64_t previous = -1;
+    };
+    std::uint32_t& message_count(std::uint64_t key);
     Step message(StepKind kind, std::int32_t peer, std::uint16_t lane, const Slice& slice);
     StepIndex append(const Step& step);
     void note_read(const Place& place, std::uint32_t length, StepIndex step);
@@ -53,7 +61,10 @@ class ScheduleBuilder {
     Schedule schedule_;
     std::vector<Edge> edges_;
     std::unordered_map<std::uint64_t, std::uint32_t> message_counts_;  ///< By kind, peer and lane.
+    /// The entries used last: most ranks alternate between few.
+    std::array<std::pair<const std::uint64_t, std::uint32_t>*, 2> recent_counts_{};
     std::vector<History> histories_[4];
+    std::vector<Reader> readers_;
 };
 
 [[nodiscard]] inline Slice input_slice(std::uint32_t chunk, std::uint32_t length = 1) {

@@ -6,6 +6,7 @@
 #include "collectives/verify_parts.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace dlrt::coll {
 namespace {
@@ -23,11 +24,14 @@ void check_bounds_of(std::size_t rank, std::span<const Schedule> schedules, Find
             FaultKind::bounds, "the schedule of rank {} belongs to another operation", rank
         );
     }
+    std::array<std::uint32_t, 4> limits{};
+    for (BufferId buffer : {BufferId::input, BufferId::output, BufferId::scratch})
+        limits[static_cast<std::size_t>(buffer)] = buffer_chunks(schedule, buffer);
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         for (const Place& place : {step.source, step.right, step.target}) {
             if (place.buffer == BufferId::none) continue;
-            const std::uint32_t limit = buffer_chunks(schedule, place.buffer);
+            const std::uint32_t limit = limits[static_cast<std::size_t>(place.buffer)];
             if (place.chunk + step.length > limit) {
                 findings.report(
                     FaultKind::bounds, "rank {} step {}: {} has {} chunks, not {}", rank, i,
@@ -60,6 +64,48 @@ void check_bounds_of(std::size_t rank, std::span<const Schedule> schedules, Find
     }
 }
 
+/// One end of a message.
+struct End {
+    std::int32_t from, to;
+    std::uint16_t lane;
+    std::uint32_t order;
+    StepId id;
+    [[nodiscard]] std::uint64_t pair() const {
+        return static_cast<std::uint64_t>(to) << 32 | static_cast<std::uint32_t>(from);
+    }
+    [[nodiscard]] std::uint64_t place() const {
+        return static_cast<std::uint64_t>(lane) << 32 | order;
+    }
+    [[nodiscard]] auto key() const { return std::pair(pair(), place()); }
+};
+
+/// Stable, by counting.
+void sort_by(std::vector<End>& ends, std::size_t rank_count, std::int32_t End::*rank) {
+    std::vector<std::size_t> begins(rank_count + 1, 0);
+    for (const End& end : ends) ++begins[static_cast<std::size_t>(end.*rank) + 1];
+    for (std::size_t i = 0; i < rank_count; ++i) begins[i + 1] += begins[i];
+    std::vector<End> sorted(ends.size());
+    for (const End& end : ends) sorted[begins[static_cast<std::size_t>(end.*rank)]++] = end;
+    ends = std::move(sorted);
+}
+
+/// By key. Those of one pair are in their order already, as long as they use one lane.
+void sort_ends(std::vector<End>& ends, std::size_t rank_count) {
+    sort_by(ends, rank_count, &End::from);
+    sort_by(ends, rank_count, &End::to);
+    for (auto begin = ends.begin(); begin != ends.end();) {
+        const auto end = std::find_if(begin, ends.end(), [&](const End& other) {
+            return other.pair() != begin->pair();
+        });
+        if (!std::is_sorted(begin, end, [](const End& left, const End& right) {
+                return left.place() < right.place();
+            })) {
+            std::ranges::sort(begin, end, {}, &End::place);
+        }
+        begin = end;
+    }
+}
+
 }  // namespace
 
 void check_bounds(const AllSteps& steps, Findings& findings) {
@@ -70,18 +116,6 @@ void check_bounds(const AllSteps& steps, Findings& findings) {
 
 std::vector<StepId> check_pairing(const AllSteps& steps, Findings& findings) {
     const std::span<const Schedule> schedules = steps.schedules();
-    struct End {
-        std::int32_t from, to;
-        std::uint16_t lane;
-        std::uint32_t order;
-        StepId id;
-        [[nodiscard]] auto key() const {
-            return std::pair(
-                static_cast<std::int64_t>(from) << 32 | to,
-                static_cast<std::uint64_t>(lane) << 32 | order
-            );
-        }
-    };
     std::vector<StepId> partners(steps.count(), no_step);
     std::vector<End> sends, recvs;
     for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
@@ -95,8 +129,8 @@ std::vector<StepId> check_pairing(const AllSteps& steps, Findings& findings) {
                 recvs.push_back({step.peer, self, step.lane, step.order, id});
         }
     }
-    std::ranges::sort(sends, {}, &End::key);
-    std::ranges::sort(recvs, {}, &End::key);
+    sort_ends(sends, schedules.size());
+    sort_ends(recvs, schedules.size());
     for (std::size_t i = 1; i < sends.size(); ++i) {
         if (sends[i - 1].key() != sends[i].key()) continue;
         findings.report(
@@ -165,6 +199,13 @@ std::optional<Fault> find_fault(std::span<const Schedule> schedules, Proof proof
         check_values_at_random(steps, execution, findings);
     }
     return std::move(findings).take();
+}
+
+std::optional<Fault> RootProver::find_fault(std::vector<Schedule> schedules, Proof proof) {
+    if (is_turned(proven_, schedules)) return std::nullopt;
+    auto fault = coll::find_fault(schedules, proof);
+    if (!fault && proven_.empty()) proven_ = std::move(schedules);
+    return fault;
 }
 
 }  // namespace dlrt::coll

@@ -27,6 +27,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace dlrt::coll {
 
@@ -52,5 +53,20 @@ enum class Proof : std::uint8_t {
 [[nodiscard]] std::optional<Fault> find_fault(
     std::span<const Schedule> schedules, Proof proof = Proof::exact
 );
+
+/// Whether both are broadcasts, and the second is the first with every rank so many higher, modulo
+/// their number, as the root is: step by step, in every edge. What was proved of one then holds of
+/// the other, as nothing but the root tells ranks of a broadcast from each other.
+[[nodiscard]] bool is_turned(std::span<const Schedule> first, std::span<const Schedule> second);
+
+/// Proves operations that differ in their root, one after the other; those that are the first one
+/// turned are proved by that. One thread at a time.
+class RootProver {
+  public:
+    [[nodiscard]] std::optional<Fault> find_fault(std::vector<Schedule> schedules, Proof proof);
+
+  private:
+    std::vector<Schedule> proven_;
+};
 
 }  // namespace dlrt::coll

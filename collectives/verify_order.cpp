@@ -74,22 +74,35 @@ class Run {
     StepId completed_ = 0;
 };
 
-bool is_reachable(const Schedule& schedule, std::uint32_t from, std::uint32_t to) {
-    if (std::ranges::binary_search(schedule.successors_of(from), to)) return true;
-    std::vector<std::uint32_t> open{from};
-    std::vector<bool> is_seen(to + 1, false);
-    while (!open.empty()) {
-        const std::uint32_t step = open.back();
-        open.pop_back();
-        for (std::uint32_t next : schedule.successors_of(step)) {
-            if (next == to) return true;
-            if (next > to || is_seen[next]) continue;
-            is_seen[next] = true;
-            open.push_back(next);
+/// Whether a step comes after another by edges.
+class Reachability {
+  public:
+    explicit Reachability(const Schedule& schedule)
+        : schedule_(schedule), last_search_(schedule.steps.size(), 0) {}
+
+    bool operator()(std::uint32_t from, std::uint32_t to) {
+        if (std::ranges::binary_search(schedule_.successors_of(from), to)) return true;
+        ++search_;
+        open_.assign(1, from);
+        while (!open_.empty()) {
+            const std::uint32_t step = open_.back();
+            open_.pop_back();
+            for (std::uint32_t next : schedule_.successors_of(step)) {
+                if (next == to) return true;
+                if (next > to || last_search_[next] == search_) continue;
+                last_search_[next] = search_;
+                open_.push_back(next);
+            }
         }
+        return false;
     }
-    return false;
-}
+
+  private:
+    const Schedule& schedule_;
+    std::uint32_t search_ = 0;
+    std::vector<std::uint32_t> last_search_;  ///< By step: which one saw it.
+    std::vector<std::uint32_t> open_;
+};
 
 }  // namespace
 
@@ -106,15 +119,21 @@ void check_races(const Schedule& schedule, Findings& findings) {
     const std::int32_t rank = schedule.shape.rank;
     struct History {
         std::int64_t writer = -1;
-        std::vector<std::uint32_t> readers;
+        std::int64_t last_reader = -1;  // In `readers`: since then.
     };
+    struct Reader {
+        std::uint32_t step;
+        std::int64_t previous;
+    };
+    std::vector<Reader> readers;
+    Reachability is_reachable(schedule);
     std::array<std::vector<History>, 4> histories;
     for (BufferId buffer : {BufferId::input, BufferId::output, BufferId::scratch}) {
         histories[static_cast<std::size_t>(buffer)].resize(buffer_chunks(schedule, buffer));
     }
     auto require_order = [&](std::int64_t earlier, std::uint32_t later, const Place& place) {
         if (earlier < 0 || earlier == later) return;
-        if (is_reachable(schedule, static_cast<std::uint32_t>(earlier), later)) return;
+        if (is_reachable(static_cast<std::uint32_t>(earlier), later)) return;
         findings.report(
             FaultKind::race, "rank {}: steps {} and {} race for {}[{}]", rank, earlier, later,
             name_of(place.buffer), place.chunk
@@ -126,16 +145,21 @@ void check_races(const Schedule& schedule, Findings& findings) {
             for (std::uint32_t i = 0; first.buffer != BufferId::none && i < step.length; ++i) {
                 History& past = histories[static_cast<std::size_t>(first.buffer)][first.chunk + i];
                 require_order(past.writer, index, shifted(first, i));
-                past.readers.push_back(index);
+                readers.push_back({index, past.last_reader});
+                past.last_reader = static_cast<std::int64_t>(readers.size()) - 1;
             }
         }
         for (std::uint32_t i = 0; step.target.buffer != BufferId::none && i < step.length; ++i) {
             const Place place = shifted(step.target, i);
             History& past = histories[static_cast<std::size_t>(place.buffer)][place.chunk];
-            for (std::uint32_t reader : past.readers) require_order(reader, index, place);
-            require_order(past.writer, index, place);
-            past.readers.clear();
-            past.writer = index;
+            // Readers come after the writer, so that only without any it has to be asked for.
+            if (past.last_reader < 0) require_order(past.writer, index, place);
+            for (std::int64_t at = past.last_reader; at >= 0;) {
+                const Reader& reader = readers[static_cast<std::size_t>(at)];
+                require_order(reader.step, index, place);
+                at = reader.previous;
+            }
+            past = {index, -1};
         }
     }
 }
@@ -145,6 +169,7 @@ void check_races(const Schedule& schedule, Findings& findings) {
 void check_window(const Schedule& schedule, Findings& findings) {
     if (schedule.window == 0 || findings.has_fault()) return;
     const std::int32_t rank = schedule.shape.rank;
+    Reachability is_reachable(schedule);
     for (StepKind kind : {StepKind::send, StepKind::recv}) {
         std::vector<std::uint32_t> messages;
         for (std::uint32_t index = 0; index < schedule.steps.size(); ++index) {
@@ -152,7 +177,7 @@ void check_window(const Schedule& schedule, Findings& findings) {
         }
         for (std::size_t i = schedule.window; i < messages.size(); ++i) {
             const std::uint32_t earlier = messages[i - schedule.window];
-            if (is_reachable(schedule, earlier, messages[i])) continue;
+            if (is_reachable(earlier, messages[i])) continue;
             findings.report(
                 FaultKind::window,
                 "rank {}: step {} need not wait for step {}, but {} of a kind "

@@ -25,6 +25,7 @@ class AllSteps {
         for (std::uint32_t rank = 0; rank < schedules_.size(); ++rank) {
             base_.push_back(count());
             ranks_.insert(ranks_.end(), schedules_[rank].steps.size(), rank);
+            for (const Step& step : schedules_[rank].steps) steps_.push_back(&step);
         }
         base_.push_back(count());
     }
@@ -35,9 +36,7 @@ class AllSteps {
     [[nodiscard]] StepId first_of(std::size_t rank) const { return base_[rank]; }
     [[nodiscard]] std::size_t rank_of(StepId id) const { return ranks_[id]; }
     [[nodiscard]] std::uint32_t index_of(StepId id) const { return id - base_[ranks_[id]]; }
-    [[nodiscard]] const Step& operator[](StepId id) const {
-        return schedules_[ranks_[id]].steps[index_of(id)];
-    }
+    [[nodiscard]] const Step& operator[](StepId id) const { return *steps_[id]; }
     /// Calls visit(id) for each step of the rank that waits for this one.
     template<typename Visit>
     void for_successors(StepId id, const Visit& visit) const {
@@ -50,6 +49,7 @@ class AllSteps {
     std::span<const Schedule> schedules_;
     std::vector<StepId> base_;          ///< By rank.
     std::vector<std::uint32_t> ranks_;  ///< By step.
+    std::vector<const Step*> steps_;
 };
 
 /// Keeps the first fault: it is the one that explains.

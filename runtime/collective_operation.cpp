@@ -44,12 +44,16 @@ void tell(
 ) {
     if (comm.rank() != 0) return;
     if (!comm.collective_state().is_news(*choice.algorithm, size_bytes)) return;
-    write_log_line(
-        "explain", fmt::format(
-                       "{} {} on {} ranks: {}, {}", coll::name_of(collective), what, comm.size(),
-                       choice.algorithm->name, words_for(choice.reason)
-                   )
+    std::string text = fmt::format(
+        "{} {} on {} ranks: {}, {}", coll::name_of(collective), what, comm.size(),
+        choice.algorithm->name, words_for(choice.reason)
     );
+    if (choice.without_groups != nullptr) {
+        text += fmt::format(
+            "; {} {}", choice.without_groups->name, groups_restriction(*choice.without_groups)
+        );
+    }
+    write_log_line("explain", text);
 }
 
 const coll::Algorithm& choose(Communicator& comm, const coll::Operation& operation) {
@@ -159,7 +163,9 @@ Status CollectiveOperation::no_memory(std::uint64_t bytes) const {
 void CollectiveOperation::take_schedule(
     Communicator& comm, const coll::Algorithm& algorithm, coll::Placement placement
 ) {
-    const coll::Shape shape{comm.size(), comm.rank(), call_.root, placement};
+    coll::Shape shape{comm.size(), comm.rank(), call_.root, placement};
+    if (algorithm.groups_need != coll::GroupsNeed::none)
+        shape.groups = comm.collective_state().groups(comm);
     if (&algorithm == algorithm_ && schedule_->shape == shape) return;
     schedule_ = comm.collective_state().schedule(algorithm, shape);
     algorithm_ = &algorithm;
@@ -184,7 +190,8 @@ Status CollectiveOperation::open_even(Communicator& comm) {
     const coll::OperandOrder order = call_.reducer != nullptr ? reducer_.operand_order()
                                                               : coll::OperandOrder::any;
     const coll::Algorithm& algorithm = choose(
-        comm, {call_.collective, comm.size(), longest_bytes, order}
+        comm,
+        {call_.collective, comm.size(), longest_bytes, order, comm.collective_state().groups(comm)}
     );
     take_schedule(comm, algorithm, pieces_.placement());
     const bool has_blocks = schedule_->chunk_rule == coll::ChunkRule::block;

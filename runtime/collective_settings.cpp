@@ -58,4 +58,16 @@ Result<CollectiveSettings> collective_settings(const Settings& settings) {
     return found;
 }
 
+Result<coll::Groups> groups_of_job(const Settings& settings, const JobMap& map) {
+    if (settings.groups.empty()) {
+        std::vector<std::uint32_t> hosts;
+        for (const RankEntry& rank : map.ranks) hosts.push_back(rank.host_index);
+        return coll::Groups::of(hosts);
+    }
+    auto groups = coll::Groups::parse(settings.groups, static_cast<std::int32_t>(map.size()));
+    if (groups) return groups;
+    const std::string reason = last_error_text();
+    return fail(Errc::argument, "DLRT_GROUPS={}: {}", settings.groups, reason);
+}
+
 }  // namespace dlrt

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective_state.hpp"
 
+#include "runtime/communicator.hpp"
+#include "runtime/core.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -45,6 +48,23 @@ std::shared_ptr<const coll::Schedule> CollectiveState::schedule_between(
     KnownBetween& victim = schedules_between_[next_victim_++ % schedule_count_max];
     victim = std::move(known);
     return victim.schedule;
+}
+
+const coll::Groups* CollectiveState::groups(const Communicator& comm) {
+    if (!division_.is_known) {
+        division_.is_known = true;
+        const Core* const core = Core::get();
+        const std::optional<coll::Groups>* const
+            world = core != nullptr ? &core->collective_settings().world_groups : nullptr;
+        if (world != nullptr && *world && (*world)->count() > 1) {
+            std::vector<std::uint32_t> marks;
+            for (const WorldRank member : comm.group()->members())
+                marks.push_back(static_cast<std::uint32_t>((*world)->group_of(member)));
+            coll::Groups groups = coll::Groups::of(marks);
+            if (groups.is_layered()) division_.groups = std::move(groups);
+        }
+    }
+    return division_.groups ? &*division_.groups : nullptr;
 }
 
 bool CollectiveState::is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collectives/algorithms.hpp"
+#include "collectives/groups.hpp"
 #include "collectives/two_groups.hpp"
 #include "runtime/collective_operation.hpp"
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace dlrt {
@@ -28,6 +30,9 @@ class CollectiveState {
     [[nodiscard]] std::shared_ptr<const coll::Schedule> schedule_between(
         coll::Collective collective, const coll::TwoGroups& groups
     );
+    /// How the communicator's ranks are divided, the same on all of them; null when that is of no
+    /// use. Asks the core once.
+    [[nodiscard]] const coll::Groups* groups(const Communicator& comm);
     /// Whether this algorithm was not told of yet for a size of so many bits.
     [[nodiscard]] bool is_news(const coll::Algorithm& algorithm, std::uint64_t size_bytes);
 
@@ -68,6 +73,12 @@ class CollectiveState {
         std::shared_ptr<const coll::Schedule> schedule;
     };
 
+    struct Division {
+        std::optional<coll::Groups> groups;
+        bool is_known = false;
+    };
+
+    Division division_;  ///< Schedules keep pointers to it.
     std::vector<Known> schedules_;
     std::vector<KnownBetween> schedules_between_;
     std::size_t next_victim_ = 0;

@@ -103,7 +103,14 @@ Result<std::unique_ptr<Core::State>> Core::State::open(
     for (const std::string& warning : state->collective_settings_.warnings) {
         if (state->place().local_rank == 0) log(LogLevel::warning, "collectives", "{}", warning);
     }
-    if (Status status = state->open_engine(); !status.ok()) {
+    Status status;
+    if (auto groups = groups_of_job(state->settings_, state->job_map()); groups) {
+        state->collective_settings_.world_groups = std::move(*groups);
+        status = state->open_engine();
+    } else {
+        status = groups.error();
+    }
+    if (!status.ok()) {
         // We were in, and others may count on us.
         const std::string reason = last_error_text();
         state->source_->abort(1, reason);

@@ -41,7 +41,8 @@ bool suits(Communicator& comm, const CollectiveCall& call, std::uint64_t total_b
     const CollectiveSettings& settings = core->collective_settings();
     const coll::OperandOrder order = call.reducer != nullptr ? call.reducer->operand_order()
                                                              : coll::OperandOrder::any;
-    const coll::Operation operation{call.collective, comm.size(), total_bytes, order};
+    const coll::Operation operation{
+        call.collective, comm.size(), total_bytes, order, comm.collective_state().groups(comm)};
     if (has_user_another_wish(operation, settings.rules)) return false;
     if (settings.is_explaining) [[unlikely]]
         explain(comm, operation);

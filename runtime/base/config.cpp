@@ -109,7 +109,7 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 14> settings_by_name = {{
+constexpr std::array<Setting, 15> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -150,6 +150,13 @@ constexpr std::array<Setting, 14> settings_by_name = {{
     {{"DLRT_EXPLAIN", "boolean", "0", "0 or 1",
       "Rank 0 of each communicator says which algorithm a collective uses, and why."},
      [](std::string_view text, Settings& out) { return take_bool(text, out.is_explaining); }},
+    {{"DLRT_GROUPS", "groups", "by host",
+      "4 (by fours), 2x4, 3+1+4, cyclic:3 (rank modulo 3) or 0-2,5/3,4 (ranks by group)",
+      "Which ranks of the job hierarchical algorithms take for near each other."},
+     [](std::string_view text, Settings& out) {
+         out.groups = text;
+         return text.empty() ? Complaint("empty") : Complaint();
+     }},
     {{"DLRT_HEAP_BYTES", "size", "the host's memory", "0 to 1024g (k, m, g: powers of 1024)",
       "What dlrt_alloc gives a rank at most: memory that the ranks of a host read directly."},
      [](std::string_view text, Settings& out) {

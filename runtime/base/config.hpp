@@ -22,6 +22,7 @@ namespace dlrt {
 struct Settings {
     std::string algorithm_rules;               ///< DLRT_ALGO, not yet parsed; empty: none
     bool is_explaining = false;                ///< DLRT_EXPLAIN
+    std::string groups;                        ///< DLRT_GROUPS, not yet parsed; empty: by host
     bool allow_cross_memory = true;            ///< DLRT_CMA
     bool is_checking = false;                  ///< DLRT_CHECK
     std::string collective_table_path;         ///< DLRT_COLLECTIVE_TABLE; empty: the built-in table

@@ -49,7 +49,7 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
         {"DLRT_CMA=0", "DLRT_CHECK=yes", "DLRT_EAGER_BYTES=4k", "DLRT_SPIN_US=25", "DLRT_LOG=debug",
          "DLRT_COLLECTIVE_TABLE=c.json", "DLRT_COPY_TABLE=table.txt", "DLRT_DETERMINISTIC=1",
          "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read", "DLRT_ALGO=allreduce:ring",
-         "DLRT_HEAP_BYTES=6g", "DLRT_EXPLAIN=1"}
+         "DLRT_HEAP_BYTES=6g", "DLRT_EXPLAIN=1", "DLRT_GROUPS=2x4"}
     );
     REQUIRE(settings.has_value());
     CHECK_FALSE(settings->allow_cross_memory);
@@ -65,6 +65,7 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
     CHECK(settings->protocol_rules.size() == 1);
     CHECK(settings->algorithm_rules == "allreduce:ring");
     CHECK(settings->is_explaining);
+    CHECK(settings->groups == "2x4");
 }
 
 TEST_CASE("config: bad values are refused by name, with what is valid", "[base]") {

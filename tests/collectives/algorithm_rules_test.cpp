@@ -220,6 +220,13 @@ TEST_CASE("algorithm rules: a hierarchical algorithm is used where its groups ar
     CHECK(name_for(&cyclic, OperandOrder::by_rank) == usual);
     CHECK(name_for(&single, OperandOrder::any) == usual);
     CHECK(name_for(nullptr, OperandOrder::any) == usual);
+    const auto left_out = [&](const Groups* groups) {
+        return choose_algorithm({Collective::allreduce, 6, kib, OperandOrder::any, groups}, rules)
+            .without_groups;
+    };
+    CHECK(left_out(&even) == nullptr);
+    REQUIRE(left_out(&uneven) != nullptr);
+    CHECK(left_out(&uneven)->name == "hierarchical_lanes");
 }
 
 }  // namespace dlrt::coll

@@ -26,10 +26,11 @@ std::vector<std::int32_t> roots_of(const Algorithm& algorithm, std::int32_t size
 
 void prove(const Algorithm& algorithm, std::int32_t size, Roots roots) {
     if (algorithm.groups_need != GroupsNeed::none) return;
-    for (std::int32_t root : roots_of(algorithm, size, roots)) {
-        for (Placements placements : placements_of(algorithm.collective)) {
-            const auto schedules = all_ranks(algorithm, size, root, placements);
-            if (const auto fault = find_fault(schedules)) {
+    for (Placements placements : placements_of(algorithm.collective)) {
+        RootProver prover;
+        for (std::int32_t root : roots_of(algorithm, size, roots)) {
+            auto schedules = all_ranks(algorithm, size, root, placements);
+            if (const auto fault = prover.find_fault(std::move(schedules), Proof::exact)) {
                 FAIL(
                     name_of(algorithm.collective)
                     << ' ' << algorithm.name << " p " << size << " root " << root << " placement "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Proves every hierarchical algorithm for every size, root and a choice of groups with the
-/// verifier. The [full] cases go to 128 ranks.
+/// verifier. The [full] cases go to 128 ranks; beyond 24 each root has one partition.
 #include "collectives/algorithms.hpp"
 #include "collectives/groups.hpp"
 #include "collectives/verify.hpp"
@@ -38,7 +38,8 @@ std::vector<Groups> partitions(std::int32_t size) {
     return found;
 }
 
-enum class Roots : std::uint8_t { all, some };
+// turns: every root, but each with one of the partitions, in turn.
+enum class Roots : std::uint8_t { all, turns, some };
 
 void prove(
     const Algorithm& algorithm, std::int32_t root, Placements placements, const Groups& groups
@@ -59,10 +60,17 @@ void prove(
 }
 
 void prove(const Algorithm& algorithm, std::int32_t size, Roots roots) {
-    for (const Groups& groups : partitions(size)) {
+    const std::vector<Groups> all = partitions(size);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Groups& groups = all[i];
         if (!can_be_built(algorithm, &groups)) continue;
-        const std::int32_t stride = roots == Roots::all ? 1 : std::max(1, size / 3);
-        for (std::int32_t root = 0; root < (algorithm.has_root ? size : 1); root += stride) {
+        const bool takes_turns = roots == Roots::turns && algorithm.has_root;
+        const auto first = static_cast<std::int32_t>(takes_turns ? i : 0);
+        const auto turn = static_cast<std::int32_t>(all.size());
+        const std::int32_t stride = takes_turns           ? turn
+                                    : roots == Roots::all ? 1
+                                                          : std::max(1, size / 3);
+        for (std::int32_t root = first; root < (algorithm.has_root ? size : 1); root += stride) {
             for (Placements placements : placements_of(algorithm.collective))
                 prove(algorithm, root, placements, groups);
         }
@@ -81,7 +89,8 @@ void prove_share(std::size_t share) {
     constexpr std::size_t share_count = 4;
     const std::vector<const Algorithm*> all = hierarchical();
     for (std::size_t i = share; i < all.size(); i += share_count) {
-        for (std::int32_t size = 1; size <= 128; ++size) prove(*all[i], size, Roots::all);
+        for (std::int32_t size = 1; size <= 128; ++size)
+            prove(*all[i], size, size <= 24 ? Roots::all : Roots::turns);
     }
     SUCCEED();
 }
@@ -119,6 +128,23 @@ TEST_CASE("hierarchy: all of share 3 are right for 1 to 128 ranks", "[.][full][s
 
 TEST_CASE("hierarchy: all of share 4 are right for 1 to 128 ranks", "[.][full][share4]") {
     prove_share(3);
+}
+
+TEST_CASE(
+    "hierarchy: what ranks without a choice say of their placement is ignored", "[collectives]"
+) {
+    const Groups groups = *Groups::parse("2", 5);
+    for (const Algorithm* algorithm : hierarchical()) {
+        if (!algorithm->has_root) continue;
+        std::vector<Schedule> schedules;
+        for (std::int32_t rank = 0; rank < 5; ++rank)
+            schedules.push_back(algorithm->build({5, rank, 4, Placement::in_place, &groups}));
+        for (Schedule& schedule : schedules) {
+            if (schedule.shape.rank != 4) schedule.shape.placement = Placement::separate;
+        }
+        INFO(name_of(algorithm->collective) << ' ' << algorithm->name);
+        CHECK_FALSE(find_fault(schedules).has_value());
+    }
 }
 
 TEST_CASE("hierarchy: the fewest messages and bytes pass between groups", "[collectives]") {

@@ -165,4 +165,28 @@ TEST_CASE("verify: schedules of different operations do not make one", "[collect
     CHECK(kind_of_fault(schedules) == FaultKind::bounds);
 }
 
+TEST_CASE("verify: a broadcast from another root is compared with a proven one", "[collectives]") {
+    const auto from = [](std::string_view name, std::int32_t root) {
+        return all_ranks(*find_algorithm(Collective::bcast, name), 7, root, Placements::none);
+    };
+    CHECK(is_turned(from("chain", 0), from("chain", 3)));
+    CHECK(is_turned(from("circulant", 2), from("circulant", 1)));
+    CHECK_FALSE(is_turned(from("binomial", 0), from("binomial", 3)));
+    CHECK_FALSE(is_turned({}, {}));
+    RootProver prover;
+    CHECK_FALSE(prover.find_fault(from("chain", 0), Proof::exact).has_value());
+    CHECK_FALSE(prover.find_fault(from("chain", 4), Proof::exact).has_value());
+    std::vector<Schedule> wrong = from("chain", 4);
+    for (Step& step : wrong[2].steps) step.peer = step.kind == StepKind::recv ? 0 : step.peer;
+    CHECK_FALSE(is_turned(from("chain", 0), wrong));
+    CHECK(prover.find_fault(wrong, Proof::exact).has_value());
+    wrong = from("chain", 4);
+    set_edges(wrong[2], {});
+    CHECK(prover.find_fault(wrong, Proof::exact).has_value());
+    // What is turned in a reduction has another order of ranks.
+    const Algorithm& reduce = *find_algorithm(Collective::reduce, "chain");
+    const auto reduction = all_ranks(reduce, 3, 0, Placements::none);
+    CHECK_FALSE(is_turned(reduction, reduction));
+}
+
 }  // namespace dlrt::coll

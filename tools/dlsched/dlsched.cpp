@@ -243,15 +243,16 @@ bool verify_one(const Algorithm& algorithm, const Request& request) {
     bool is_right = true;
     for (std::int32_t size = from; size <= to; ++size) {
         if (!is_possible(algorithm, size, request)) continue;
+        coll::RootProver prover;
         const bool has_roots = algorithm.has_root && !request.has_root;
         const std::int32_t first = request.has_root ? request.root : 0;
         for (std::int32_t root = first; root <= (has_roots ? size - 1 : first); ++root) {
             Request how = request;
             how.root = root;
-            const std::vector<Schedule> schedules = all_ranks(algorithm, size, how);
+            std::vector<Schedule> schedules = all_ranks(algorithm, size, how);
             const coll::Proof proof = coll::affordable_proof(schedules);
             ++(proof == coll::Proof::exact ? exact_count : random_count);
-            const auto fault = coll::find_fault(schedules, proof);
+            const auto fault = prover.find_fault(std::move(schedules), proof);
             if (!fault) continue;
             fmt::print(
                 "{} {}: wrong on {} ranks, root {}: {}\n", name_of(algorithm.collective),

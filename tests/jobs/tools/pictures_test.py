@@ -14,18 +14,20 @@ def main():
     dlsched, docs, *write = sys.argv[1:]
     docs = pathlib.Path(docs)
     text = (docs / "collectives.md").read_text()
-    shown = re.findall(r"!\[[^]]*, (\d+) ranks\]\(pictures/([a-z]+)_([a-z_]+)\.svg\)", text)
+    shown = re.findall(r"!\[[^]]*, (\d+) ranks(?: in groups of (\d+))?\]"
+                       r"\(pictures/([a-z]+)_([a-z_]+)\.svg\)", text)
     stale = []
-    for ranks, collective, algorithm in shown:
+    for ranks, group, collective, algorithm in shown:
         file = docs / "pictures" / f"{collective}_{algorithm}.svg"
-        drawn = subprocess.run([dlsched, "draw", collective, algorithm, "-p", ranks],
+        groups = ["--groups", group] if group else []
+        drawn = subprocess.run([dlsched, "draw", collective, algorithm, "-p", ranks, *groups],
                                capture_output=True, check=True, timeout=60).stdout
         if write:
             file.write_bytes(drawn)
         elif not file.exists() or file.read_bytes() != drawn:
             stale.append(file.name)
     unused = {file.name for file in (docs / "pictures").iterdir()} - {
-        f"{collective}_{algorithm}.svg" for _, collective, algorithm in shown}
+        f"{collective}_{algorithm}.svg" for _, _, collective, algorithm in shown}
     for name in stale:
         print(f"docs/pictures/{name} is stale: pictures_test.py DLSCHED docs --write")
     for name in sorted(unused):

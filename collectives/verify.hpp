@@ -54,9 +54,10 @@ enum class Proof : std::uint8_t {
     std::span<const Schedule> schedules, Proof proof = Proof::exact
 );
 
-/// Whether both are broadcasts, and the second is the first with every rank so many higher, modulo
-/// their number, as the root is: step by step, in every edge. What was proved of one then holds of
-/// the other, as nothing but the root tells ranks of a broadcast from each other.
+/// Whether both are broadcasts, or reductions that may combine ranks in any order, and the second
+/// is the first with every rank so many higher, modulo their number, as the root is: step by step,
+/// in every edge. What was proved of one then holds of the other, as nothing but the root tells the
+/// ranks of these from each other.
 [[nodiscard]] bool is_turned(std::span<const Schedule> first, std::span<const Schedule> second);
 
 /// Proves operations that differ in their root, one after the other; those that are the first one

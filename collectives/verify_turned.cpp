@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Compares broadcasts from two roots.
+/// Compares operations from two roots.
 #include "collectives/verify.hpp"
 
 namespace dlrt::coll {
@@ -36,11 +36,19 @@ bool is_turned_by(const Schedule& first, const Schedule& second, std::int32_t di
            first.predecessor_counts == second.predecessor_counts;
 }
 
+/// Whether what the operation asks for, with all ranks renumbered in a circle, is what it asks for
+/// from another root: not where operands have to meet in the order of ranks.
+bool means_the_same_turned(const Schedule& schedule) {
+    return schedule.collective == Collective::bcast ||
+           (schedule.collective == Collective::reduce && schedule.operand_order == OperandOrder::any
+           );
+}
+
 }  // namespace
 
 bool is_turned(std::span<const Schedule> first, std::span<const Schedule> second) {
     if (first.empty() || first.size() != second.size()) return false;
-    if (first[0].collective != Collective::bcast) return false;
+    if (!means_the_same_turned(first[0])) return false;
     const auto size = static_cast<std::int32_t>(first.size());
     const std::int32_t distance = (second[0].shape.root - first[0].shape.root + size) % size;
     for (std::int32_t rank = 0; rank < size; ++rank) {

@@ -187,6 +187,18 @@ TEST_CASE("verify: a broadcast from another root is compared with a proven one",
     const Algorithm& reduce = *find_algorithm(Collective::reduce, "chain");
     const auto reduction = all_ranks(reduce, 3, 0, Placements::none);
     CHECK_FALSE(is_turned(reduction, reduction));
+    // Unless there is none to keep.
+    const auto reduced_to = [](std::int32_t root) {
+        return all_ranks(
+            *find_algorithm(Collective::reduce, "circulant"), 6, root, Placements::none
+        );
+    };
+    CHECK(is_turned(reduced_to(0), reduced_to(5)));
+    wrong = reduced_to(5);
+    for (Step& step : wrong[1].steps) {
+        if (step.kind == StepKind::reduce) step.right = step.source;
+    }
+    CHECK_FALSE(is_turned(reduced_to(0), wrong));
 }
 
 }  // namespace dlrt::coll

@@ -2,6 +2,7 @@
 /// Who takes part in which phase.
 #include "collectives/hierarchy.hpp"
 
+#include "collectives/contract.hpp"
 #include "runtime/base/check.hpp"
 
 #include <numeric>
@@ -14,11 +15,6 @@ const Algorithm& algorithm_of(const Recipe::Part& part) {
     const Algorithm* const found = find_algorithm(part.collective, part.algorithm);
     DLRT_ASSERT(found != nullptr);
     return *found;
-}
-
-bool has_root(Collective collective) {
-    return collective == Collective::bcast || collective == Collective::reduce ||
-           collective == Collective::gather || collective == Collective::scatter;
 }
 
 std::uint32_t chunk_count_of(const Recipe::Part& part, std::int32_t size) {

@@ -30,10 +30,7 @@ Status compare_with_waiters(Communicator& comm) {
     const CallInProgress call{
         comm.everybody().get(), comm.user_context(), comm.next_operation_number(Persistence::once),
         comm.rank_among_all()};
-    std::optional<std::string> found;
-    comm.engine().look_inside([&](EngineInside& inside) { found = find_disagreement(inside, call); }
-    );
-    return found ? fail(Errc::mismatch, "{}", *found) : Status{};
+    return compare_with_waiters(comm.engine(), call);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collective_comparison.hpp"
 
+#include "runtime/base/error_text.hpp"
+
 #include <fmt/format.h>
 
 namespace dlrt {
@@ -60,6 +62,12 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
         );
     }
     return std::nullopt;
+}
+
+Status compare_with_waiters(Engine& engine, const CallInProgress& call) {
+    std::optional<std::string> found;
+    engine.look_inside([&](EngineInside& inside) { found = find_disagreement(inside, call); });
+    return found ? fail(Errc::mismatch, "{}", *found) : Status{};
 }
 
 }  // namespace dlrt

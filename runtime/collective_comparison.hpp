@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether the ranks of a communicator are in the same collective call, by what stands in their
-/// flight rings. REQUIRES for all: the engine's lock is held.
+/// flight rings. REQUIRES where there is an `inside`: the engine's lock is held.
 #pragma once
 
 #include "runtime/collective_agreement.hpp"
@@ -38,5 +38,9 @@ void tell_of_disagreement(EngineInside& inside, const CallInProgress& call);
 [[nodiscard]] std::optional<std::string> find_disagreement(
     EngineInside& inside, const CallInProgress& call
 );
+
+/// For an operation that begins while others have waited for some time (see HostNotes):
+/// Errc::mismatch as above. Takes the lock.
+[[nodiscard]] Status compare_with_waiters(Engine& engine, const CallInProgress& call);
 
 }  // namespace dlrt

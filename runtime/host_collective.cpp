@@ -2,6 +2,7 @@
 /// The steps, as they are carried out.
 #include "runtime/host_collective.hpp"
 
+#include "collectives/contract.hpp"
 #include "runtime/base/check.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/cpu_pause.hpp"
@@ -28,12 +29,6 @@ constexpr int shared_core_yields = 16;
 constexpr std::uint64_t stolen_yield_ns = 1'000'000;
 constexpr std::uint32_t waits_after_stolen_yield = 32;
 
-bool has_root(coll::Collective collective) {
-    using enum coll::Collective;
-    return collective == bcast || collective == reduce || collective == gather ||
-           collective == scatter;
-}
-
 std::uint32_t digest_of(const HostCall& call) {
     std::uint64_t op = 0;
     if (call.reducer != nullptr) {
@@ -44,7 +39,7 @@ std::uint32_t digest_of(const HostCall& call) {
     const bool has_data = call.size_bytes != 0;
     const auto element = has_data ? static_cast<std::uint64_t>(call.element) : 0;
     const std::uint32_t signature = has_data ? call.signature : 0;
-    const std::int32_t root = has_root(call.collective) ? call.root : -1;
+    const std::int32_t root = coll::has_root(call.collective) ? call.root : -1;
     const std::uint64_t kind = static_cast<std::uint64_t>(call.collective) << 16 | op << 8 |
                                element;
     const std::uint64_t place = std::uint64_t{signature} << 32 | static_cast<std::uint32_t>(root);
@@ -391,13 +386,8 @@ CallInProgress HostCollective::call_in_progress() const {
 }
 
 Status HostCollective::compare_with_waiters() {
-    std::optional<std::string> found;
-    engine_->look_inside([&](EngineInside& inside) {
-        found = find_disagreement(inside, call_in_progress());
-    });
-    if (!found) return {};
-    failure_ = fail(Errc::mismatch, "{}", *found);
-    failure_text_ = last_error_text();
+    failure_ = dlrt::compare_with_waiters(*engine_, call_in_progress());
+    if (!failure_.ok()) failure_text_ = last_error_text();
     return failure_;
 }
 

@@ -18,14 +18,16 @@ from measure import measure, measure_limits
 from plot import write_plots
 from entries import entries
 from table import text_of
+from torch_contest import compare_torch
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="tools/compare", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("full", "quick"), default="full",
-                        help="quick: the main rows in under 5 minutes")
+    parser.add_argument("what", nargs="?", choices=("full", "quick", "torch"), default="full",
+                        help="quick: the main rows in under 5 minutes; torch: torch.distributed "
+                             "beside gloo")
     parser.add_argument("--build", default=os.path.join(TOP, "build-quickstart"),
                         help="a release build of dlrt (default: that of tools/quickstart)")
     parser.add_argument("--rounds", type=int, help="exactly so many (default: until settled)")
@@ -33,6 +35,8 @@ def parse_arguments():
     parser.add_argument("--out", default="compare-results", help="folder for the results")
     parser.add_argument("--list", action="store_true", help="show the entries and their commands")
     arguments = parser.parse_args()
+    if arguments.what == "torch" and (arguments.only or arguments.list):
+        parser.error("--only and --list go with full and quick")
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error("--rounds: valid are numbers from 1 on")
     chosen = [entry for entry in entries()
@@ -50,6 +54,9 @@ def parse_arguments():
 def main():
     arguments, chosen = parse_arguments()
     arguments.build = os.path.abspath(arguments.build)
+    if arguments.what == "torch":
+        compare_torch(arguments.build, arguments.rounds, arguments.out)
+        return
     quick = arguments.what == "quick"
     deadline = time.monotonic() + (225 if quick else 3600)
     with tempfile.TemporaryDirectory() as folder:

@@ -84,7 +84,7 @@ def measure(entries, libraries, rounds_least, rounds_most, deadline):
         for entry in entries:
             for library in libraries:
                 is_peer = library.name != "dlrt"
-                if (entry.name, library.label) in dropped:
+                if (entry.name, library.label) in dropped or library.command(entry) is None:
                     continue
                 if is_peer and entry.peer_rounds and number > entry.peer_rounds:
                     continue

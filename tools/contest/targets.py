@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What collectives are to reach: ratios of dlrt to the better peer, by test, ranks and size.
+"""What collectives and torch are to reach: ratios of dlrt to the better peer, by test, ranks and
+size.
 
 One row of TARGETS holds for a range of sizes; the two ratios are those to the peers as installed
 and to the tuned ones. Rows of a job of other ranks or sizes have no target.
@@ -43,3 +44,20 @@ def target_of(key):
                 and target.least_bytes <= size <= target.most_bytes):
             return target
     return None
+
+
+# Of torch.distributed on dlrt to gloo: (entry, test, size) -> ratio.
+TORCH_TARGETS = {
+    ("torch all_reduce", "all_reduce", KIB): 0.1,
+    ("torch all_reduce", "all_reduce", MIB): 0.3,
+    ("torch all_reduce", "all_reduce", 25 * MIB): 0.5,
+    ("torch all_reduce x 8", "all_reduce", KIB): 0.05,
+    ("torch all_reduce x 8", "all_reduce", MIB): 0.2,
+    ("torch step", "communication", 0): 0.5,
+    ("torch start", "start", 4): 0.5,
+}
+TORCH_LAYER_US = 15
+
+
+def torch_target_of(key):
+    return TORCH_TARGETS.get(key)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users do wrong with a process group, and what they are told."""
+import os
+
+import torch
+import torch.distributed as dist
+
+import torch_case
+from ranks import join, outcome
+
+LIMIT_S = 2
+
+
+def on_other_devices(rank, port):
+    """A device that this torch has no code for is torch's to refuse; a tensor without memory of
+    this host, ours."""
+    join(rank, 2, f"tcp://127.0.0.1:{port}")
+    told = [outcome(lambda: dist.all_reduce(torch.ones(3, device="meta")))[0]]
+    if not torch.cuda.is_available():
+        told.append(outcome(lambda: dist.all_reduce(torch.ones(3, device="cuda")))[0])
+    value = torch.ones(3)
+    dist.all_reduce(value)
+    dist.destroy_process_group()
+    return told, value.tolist()
+
+
+def twice(rank, port):
+    join(rank, 2, f"tcp://127.0.0.1:{port}")
+    told = outcome(join, rank, 2, f"tcp://127.0.0.1:{port}")[0]
+    value = torch.ones(3)
+    dist.all_reduce(value)
+    dist.destroy_process_group()
+    return told, value.tolist(), outcome(dist.all_reduce, value)[0]
+
+
+def destroy_while_pending(rank, port):
+    """Rank 1 never makes the call."""
+    join(rank, 2, f"tcp://127.0.0.1:{port}", limit_s=LIMIT_S)
+    if rank == 1:
+        dist.destroy_process_group()
+        return "", 0.0
+    work = dist.all_reduce(torch.ones(1 << 12), async_op=True)
+    dist.destroy_process_group()
+    return outcome(lambda: work.wait() and "no error")
+
+
+def leave(rank, port):
+    join(rank, 3, f"tcp://127.0.0.1:{port}", limit_s=LIMIT_S)
+    dist.all_reduce(torch.ones(3))
+    if rank == 2:
+        os._exit(0)
+    told = outcome(lambda: dist.all_reduce(torch.ones(3)))
+    dist.destroy_process_group()
+    return told
+
+
+def outside(rank, port):
+    join(rank, 2, f"tcp://127.0.0.1:{port}", limit_s=LIMIT_S)
+    value = torch.ones(3)
+    told = [
+        outcome(dist.broadcast, value, src=2)[0],
+        outcome(dist.send, value, dst=rank)[0],
+        outcome(dist.all_gather, [torch.ones(3)], value)[0],
+        outcome(dist.all_gather, [torch.ones(3), torch.ones(4)], value)[0],
+        outcome(dist.all_to_all_single, torch.ones(3), torch.ones(3))[0],
+        outcome(dist.all_reduce, torch.ones(3).to_sparse())[0],
+    ]
+    dist.barrier()
+    dist.destroy_process_group()
+    return told
+
+
+class BadInput(torch_case.TorchCase):
+    def answers(self, size, function, gone=()):
+        answers = torch_case.fork_ranks(size, function, torch_case.free_port())
+        for rank, answer in enumerate(answers):
+            if rank not in gone:
+                self.assertEqual((answer.status, answer.error), (0, None), answers)
+        return [answer.value for answer in answers]
+
+    def test_tensors_of_other_devices_are_refused_and_nothing_is_spoilt(self):
+        for told, value in self.answers(2, on_other_devices):
+            self.assertIn("meta", told[0])
+            self.assertRegex(told[0], "(?i)cpu")
+            if len(told) > 1:
+                self.assertRegex(told[1], "(?i)cuda")
+            self.assertEqual(value, [2, 2, 2])
+
+    def test_a_second_start_is_refused_and_the_first_lives_on(self):
+        for told, value, after in self.answers(2, twice):
+            self.assertIn("twice", told)
+            self.assertEqual(value, [2, 2, 2])
+            self.assertRegex(after, "(?i)not been initialized")
+
+    def test_work_that_is_pending_when_the_group_goes_ends_with_an_error(self):
+        (text, took_s), _ = self.answers(2, destroy_while_pending)
+        self.assertIn("Error: ", text)
+        self.assertLess(took_s, LIMIT_S + 20)
+
+    def test_a_rank_that_exits_is_named_to_those_who_need_it(self):
+        for text, took_s in self.answers(3, leave, gone=(2,))[:2]:
+            self.assertIn("rank 2", text)
+            self.assertLess(took_s, LIMIT_S + 20)
+
+    def test_a_job_whose_rank_exits_early_ends(self):
+        job = self.run_ranks(2, torch_case.HERE / "operation_rank.py", "leave", limit_s=120)
+        self.assertNotEqual(job.status, 0, job.out)
+        self.assertIn("rank 1", job.err)
+        self.assertNotIn("without", job.out)
+
+    def test_arguments_that_cannot_be_are_named(self):
+        for told in self.answers(2, outside):
+            for text in told:
+                self.assertRegex(text, "(Error|Exception): .*")
+
+
+if __name__ == "__main__":
+    torch_case.main()

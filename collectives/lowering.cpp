@@ -16,8 +16,6 @@ CellProgram between_two(Collective collective, bool is_root) {
         case Collective::allgather:
         case Collective::reduce_scatter:
         case Collective::alltoall:
-        case Collective::scan:
-        case Collective::exscan:
             return {pair_exchange, false, 2};
         case Collective::bcast:
         case Collective::scatter:
@@ -25,6 +23,8 @@ CellProgram between_two(Collective collective, bool is_root) {
         case Collective::reduce:
         case Collective::gather:
             return {is_root ? std::span<const CellStep>(pair_collect) : give, false, 1};
+        case Collective::scan:
+        case Collective::exscan:
         case Collective::neighbor_allgather:
         case Collective::neighbor_alltoall:
             break;
@@ -40,14 +40,25 @@ bool has_blocks_for_all(Collective collective) {
 /// Whether every rank reads the cells of all.
 bool is_exchange(Collective collective) {
     return collective == Collective::allgather || collective == Collective::alltoall ||
-           collective == Collective::reduce_scatter || collective == Collective::scan ||
-           collective == Collective::exscan;
+           collective == Collective::reduce_scatter;
+}
+
+std::span<const CellStep> along_ranks(std::int32_t size, std::int32_t rank) {
+    if (rank == 0) return first_prefix;
+    if (rank == size - 1) return last_prefix;
+    return prefix;
 }
 
 }  // namespace
 
-CellProgram cell_program(Collective collective, std::int32_t size, bool is_root) {
+CellProgram cell_program(
+    Collective collective, std::int32_t size, std::int32_t rank, std::int32_t root
+) {
     DLRT_ASSERT(size >= 2);
+    const bool is_root = rank == root;
+    if (collective == Collective::scan || collective == Collective::exscan) {
+        return {along_ranks(size, rank), false, size - 1};
+    }
     if (size == 2) return between_two(collective, is_root);
     switch (collective) {
         case Collective::barrier:
@@ -56,8 +67,6 @@ CellProgram cell_program(Collective collective, std::int32_t size, bool is_root)
         case Collective::allgather:
         case Collective::reduce_scatter:
         case Collective::alltoall:
-        case Collective::scan:
-        case Collective::exscan:
             return {exchange, true, size};
         case Collective::bcast:
         case Collective::scatter:
@@ -67,6 +76,8 @@ CellProgram cell_program(Collective collective, std::int32_t size, bool is_root)
             return {
                 is_root ? std::span<const CellStep>(counted_collect) : counted_give, true,
                 size - 1};
+        case Collective::scan:
+        case Collective::exscan:
         case Collective::neighbor_allgather:
         case Collective::neighbor_alltoall:
             break;

@@ -30,14 +30,18 @@ enum class CellStep : std::uint8_t {
     last_ring_all,  ///< Wakes those who sleep.
     last_ring_root,
     ring_all,
+    ring_next,         ///< The rank above.
     await_root_cell,   ///< Until it is marked.
     await_other_cell,  ///< Of a pair.
+    await_lower_cell,  ///< Of the rank below.
     await_arrivals,    ///< Until all who write have been counted.
     await_result,      ///< Until it is marked.
     take_root_cell,    ///< Reads what the rank needs of it.
     take_cells,
     take_result,
-    finish,  ///< The rank needs nothing of the slot any more.
+    extend_lower_cell,  ///< What the rank below has, and the rank's contribution, into its cell.
+    take_own_prefix,    ///< Of the reductions along the ranks what is this rank's.
+    finish,             ///< The rank needs nothing of the slot any more.
 };
 
 /// All that there are. One for each role; who carries them out may have a compiled form of each.
@@ -61,6 +65,13 @@ inline constexpr CellStep exchange[] = {await_room, write,          arrive,     
 inline constexpr CellStep counted_give[] = {await_room,     write, arrive,
                                             last_ring_root, mark,  finish};
 inline constexpr CellStep counted_collect[] = {await_arrivals, take_cells, finish};
+
+/// Along the ranks: nobody waits for those above.
+inline constexpr CellStep first_prefix[] = {await_room, write,           mark,
+                                            ring_next,  take_own_prefix, finish};
+inline constexpr CellStep prefix[] = {
+    await_room, await_lower_cell, extend_lower_cell, mark, ring_next, take_own_prefix, finish};
+inline constexpr CellStep last_prefix[] = {await_lower_cell, take_own_prefix, finish};
 }  // namespace programs
 
 struct CellProgram {
@@ -72,8 +83,10 @@ struct CellProgram {
     std::int32_t writer_count = 0;
 };
 
-/// What one rank does. REQUIRES: size >= 2.
-[[nodiscard]] CellProgram cell_program(Collective collective, std::int32_t size, bool is_root);
+/// What one rank does. REQUIRES: size >= 2. `root` says nothing where there is none.
+[[nodiscard]] CellProgram cell_program(
+    Collective collective, std::int32_t size, std::int32_t rank, std::int32_t root
+);
 
 /// Whether the operation that writes `operation` may overwrite what the slot held before.
 [[nodiscard]] constexpr bool has_room(

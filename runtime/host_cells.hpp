@@ -42,6 +42,8 @@ struct alignas(4096) CellRing {
     std::array<CellLine, cell_line_depth> lines;
     /// How many operations this member needs no cell of any more; only its own thread writes it.
     alignas(no_sharing_bytes) std::atomic<std::uint64_t> finished;
+    /// How many all members must be done with before this one goes on; 0: it doesn't wait for room.
+    std::atomic<std::uint64_t> wanted;
 };
 static_assert(sizeof(CellRing) == 4096);
 

@@ -87,8 +87,9 @@ void HostCollective::leave() {
 }
 
 Status HostCollective::run(const HostCall& call) {
-    const bool is_root = call.root == static_cast<std::int32_t>(rank_);
-    const coll::CellProgram program = coll::cell_program(call.collective, size_, is_root);
+    const coll::CellProgram program = coll::cell_program(
+        call.collective, size_, static_cast<std::int32_t>(rank_), call.root
+    );
     own_plan_.call = call;
     own_plan_.program = compiled(program);
     own_plan_.arrival_count = program.counts ? static_cast<std::uint32_t>(program.writer_count) : 0;
@@ -147,8 +148,13 @@ Status (HostCollective::*HostCollective::compiled(const coll::CellProgram& progr
     if (steps == programs::exchange) return &HostCollective::run_program<programs::exchange>;
     if (steps == programs::counted_give)
         return &HostCollective::run_program<programs::counted_give>;
-    DLRT_ASSERT(steps == programs::counted_collect);
-    return &HostCollective::run_program<programs::counted_collect>;
+    if (steps == programs::counted_collect)
+        return &HostCollective::run_program<programs::counted_collect>;
+    if (steps == programs::first_prefix)
+        return &HostCollective::run_program<programs::first_prefix>;
+    if (steps == programs::prefix) return &HostCollective::run_program<programs::prefix>;
+    DLRT_ASSERT(steps == programs::last_prefix);
+    return &HostCollective::run_program<programs::last_prefix>;
 }
 
 [[gnu::always_inline]] inline Status HostCollective::take_step(coll::CellStep step) {
@@ -174,10 +180,15 @@ Status (HostCollective::*HostCollective::compiled(const coll::CellProgram& progr
         case ring_all:
             ring_others();
             return {};
+        case ring_next:
+            ring(rank_ + 1);
+            return {};
         case await_root_cell:
             return await(Awaited::cell, root);
         case await_other_cell:
             return await(Awaited::cell, 1 - rank_);
+        case await_lower_cell:
+            return await(Awaited::lower_cell, rank_ - 1);
         case await_arrivals:
             return await(Awaited::arrivals, 0);
         case await_result:
@@ -188,6 +199,10 @@ Status (HostCollective::*HostCollective::compiled(const coll::CellProgram& progr
             return this->take_cells();
         case take_result:
             return this->take_result();
+        case extend_lower_cell:
+            return this->extend_lower_cell();
+        case take_own_prefix:
+            return this->take_own_prefix();
         case finish:
             this->finish();
             return {};
@@ -201,7 +216,7 @@ Status HostCollective::take_last_step(coll::CellStep step) {
     if (step == last_mark_result) {
         result_line().mark.store(this->mark(), std::memory_order_release);
     } else if (step == last_ring_root) {
-        engine_->ring(local_ranks_[static_cast<std::size_t>(call().root)]);
+        ring(static_cast<std::uint32_t>(call().root));
     } else {
         ring_others();
     }
@@ -221,6 +236,7 @@ bool HostCollective::is_over(const Wait& wait) const {
         case Awaited::room:
             return finished_by_all() >= wait.finished;
         case Awaited::cell:
+        case Awaited::lower_cell:
             return line(wait.peer).mark.load(std::memory_order_acquire) == mark();
         case Awaited::arrivals:
             return area_.head().arrivals[count_ % cell_line_depth].count.load(
@@ -246,6 +262,9 @@ bool HostCollective::needs(const Wait& wait, WorldRank rank) {
             return self.area_.ring(index).finished.load(std::memory_order_acquire) < wait.finished;
         case Awaited::cell:
             return index == wait.peer && !self.has_arrived(index);
+        case Awaited::lower_cell:
+            // The one below waits for those below it.
+            return index <= wait.peer && !self.has_arrived(index);
         case Awaited::arrivals:
         case Awaited::result:
             return !self.has_arrived(index);
@@ -328,7 +347,8 @@ Status HostCollective::await(Awaited awaited, std::uint32_t peer) {
         if (const Status status = wait(what); !status.ok()) return status;
     }
     // Who has come to this operation has finished with those before.
-    if (awaited != Awaited::cell || size_ == 2) finished_by_all_ = count_;
+    const bool is_one_cell = awaited == Awaited::cell || awaited == Awaited::lower_cell;
+    if (!is_one_cell || size_ == 2) finished_by_all_ = count_;
     return {};
 }
 
@@ -346,10 +366,13 @@ Status HostCollective::await_room() {
     if (coll::has_room(count_, finished_by_all_, depth())) return {};
     const Wait what{this, Awaited::room, 0, coll::finished_to_wait_for(count_, depth())};
     std::atomic<std::uint32_t>& waiters = area_.head().room_waiters;
-    // Partner: finish(), which rings after it has looked at this.
+    std::atomic<std::uint64_t>& wanted = area_.ring(rank_).wanted;
+    // Partners: finish() and ring_who_wants_room(), which look at these before they ring.
+    wanted.store(what.finished, std::memory_order_relaxed);
     waiters.fetch_add(1, std::memory_order_seq_cst);
     const Status status = wait(what);
     waiters.fetch_sub(1, std::memory_order_relaxed);
+    wanted.store(0, std::memory_order_relaxed);
     if (status.ok()) finished_by_all_ = finished_by_all();
     return status;
 }
@@ -369,7 +392,25 @@ void HostCollective::finish() {
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     if (area_.head().room_waiters.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        ring_others();
+        ring_who_wants_room();
+}
+
+/// Whoever is behind this rank looks when it has come as far: the last one rings.
+void HostCollective::ring_who_wants_room() const {
+    const std::uint64_t finished = count_ + 1;
+    // Of two that come as far at once, one sees the other.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
+        if (area_.ring(member).finished.load(std::memory_order_acquire) < finished) return;
+    }
+    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
+        const auto wanted = area_.ring(member).wanted.load(std::memory_order_relaxed);
+        if (wanted != 0 && wanted <= finished) ring(member);
+    }
+}
+
+void HostCollective::ring(std::uint32_t member) const {
+    engine_->ring(local_ranks_[member]);
 }
 
 void HostCollective::ring_others() {

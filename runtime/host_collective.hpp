@@ -91,7 +91,7 @@ class HostCollective {
 
   private:
     /// What is waited for.
-    enum class Awaited : std::uint8_t { room, cell, arrivals, result };
+    enum class Awaited : std::uint8_t { room, cell, lower_cell, arrivals, result };
     struct Wait {
         const HostCollective* self;
         Awaited awaited;
@@ -122,7 +122,11 @@ class HostCollective {
     Status take_root_cell();
     Status take_result();
     Status check_cell(std::uint32_t member);
+    Status extend_lower_cell();
+    Status take_own_prefix();
     void finish();
+    void ring_who_wants_room() const;
+    void ring(std::uint32_t member) const;
     void ring_others();
 
     [[nodiscard]] static bool has_come(const Wait& wait);

@@ -105,16 +105,12 @@ Status HostCollective::take_cells() {
         case coll::Collective::reduce_scatter:
             fold_cells(all, rank_ * call().size_bytes, call().output);
             return {};
-        case coll::Collective::scan:
-            fold_cells(rank_ + 1, 0, call().output);
-            return {};
-        case coll::Collective::exscan:
-            fold_cells(rank_, 0, call().output);
-            return {};
         case coll::Collective::allreduce:
         case coll::Collective::barrier:
             fold_cells(all, 0, call().output);
             return {};
+        case coll::Collective::scan:
+        case coll::Collective::exscan:
         case coll::Collective::bcast:
         case coll::Collective::scatter:
         case coll::Collective::neighbor_allgather:
@@ -131,6 +127,30 @@ Status HostCollective::take_root_cell() {
                                      ? rank_ * call().size_bytes
                                      : 0;
     copy_bytes(call().output, data_of(root) + offset, call().size_bytes);
+    return {};
+}
+
+Status HostCollective::extend_lower_cell() {
+    if (const Status status = check_cell(rank_ - 1); !status.ok()) return status;
+    line(rank_).call = described_;
+    if (call().size_bytes > 0) reduce(data_of(rank_ - 1), own_data(), data_of(rank_));
+    return {};
+}
+
+Status HostCollective::take_own_prefix() {
+    const bool is_last = rank_ == static_cast<std::uint32_t>(size_) - 1;
+    if (is_last) {
+        if (const Status status = check_cell(rank_ - 1); !status.ok()) return status;
+    }
+    if (call().size_bytes == 0) return {};
+    if (call().collective == coll::Collective::exscan) {
+        // The first rank's is undefined.
+        if (rank_ > 0) copy_bytes(call().output, data_of(rank_ - 1), call().size_bytes);
+    } else if (is_last) {
+        reduce(data_of(rank_ - 1), own_data(), call().output);
+    } else {
+        copy_bytes(call().output, data_of(rank_), call().size_bytes);
+    }
     return {};
 }
 

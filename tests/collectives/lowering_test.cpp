@@ -63,13 +63,15 @@ class Explorer {
             std::vector<Steps> steps;
             for (int rank = 0; rank < size; ++rank) {
                 const CellProgram program = cell_program(
-                    operation.collective, size, rank == operation.root
+                    operation.collective, size, rank, operation.root
                 );
                 steps.emplace_back(program.steps.begin(), program.steps.end());
                 if (change) change(steps.back());
             }
             steps_.push_back(std::move(steps));
-            const CellProgram any = cell_program(operation.collective, size, true);
+            const CellProgram any = cell_program(
+                operation.collective, size, operation.root, operation.root
+            );
             writers_.push_back(any.counts ? any.writer_count : 0);
         }
     }
@@ -163,6 +165,10 @@ class Explorer {
         expect(cell.content == rank.operation, "reads what isn't there");
         return rank.phase == 0 ? Outcome::half : Outcome::done;
     }
+    [[nodiscard]] Cell& lower(World& world, int number) const {
+        const std::size_t slot = world.ranks[std::size_t(number)].operation % std::size_t(depth_);
+        return world.cells[std::size_t(number - 1)][slot];
+    }
     Outcome read_cells(World& world, int number, bool reads_own) {
         Outcome outcome = Outcome::done;
         World::Rank& rank = world.ranks[std::size_t(number)];
@@ -182,14 +188,26 @@ class Explorer {
         for (int rank = first; rank <= last; ++rank) world.ranks[std::size_t(rank)].is_asleep = 0;
         return Outcome::done;
     }
-    [[nodiscard]] bool has_room_waiters(const World& world) const {
-        for (int number = 0; number < size_; ++number) {
-            const World::Rank& rank = world.ranks[std::size_t(number)];
-            if (rank.operation == operations_.size() || rank.phase == 0) continue;
-            const Steps& steps = steps_[rank.operation][std::size_t(number)];
-            if (steps[rank.step] == CellStep::await_room) return true;
+    /// What it waits for all to have finished, if it waits for room; else 0.
+    [[nodiscard]] std::uint64_t wanted_by(const World::Rank& rank, int number) const {
+        if (rank.operation == operations_.size() || rank.phase == 0) return 0;
+        const Steps& steps = steps_[rank.operation][std::size_t(number)];
+        if (steps[rank.step] != CellStep::await_room) return 0;
+        return finished_to_wait_for(rank.operation, std::uint64_t(depth_));
+    }
+    /// It says that it is finished, and then looks for those whom that helps.
+    Outcome finish(World& world, int number) const {
+        World::Rank& rank = world.ranks[std::size_t(number)];
+        const auto finished = std::uint8_t(rank.operation + 1);
+        world.finished[std::size_t(number)] = finished;
+        if (rank.phase == 0) return Outcome::half;
+        if (finished_by_all(world) < finished) return Outcome::done;
+        for (int other = 0; other < size_; ++other) {
+            World::Rank& sleeper = world.ranks[std::size_t(other)];
+            const std::uint64_t wanted = wanted_by(sleeper, other);
+            if (wanted != 0 && wanted <= finished) sleeper.is_asleep = 0;
         }
-        return false;
+        return Outcome::done;
     }
 
     Outcome take(World& world, int number, CellStep step) {
@@ -227,6 +245,10 @@ class Explorer {
                 return rank.is_last == 0 ? Outcome::done : ring(world, root, root);
             case ring_all:
                 return ring(world, 0, size_ - 1);
+            case ring_next:
+                return ring(world, number + 1, number + 1);
+            case await_lower_cell:
+                return await(rank, lower(world, number).mark == mark_of_operation, size_ == 2);
             case await_root_cell:
                 return await(rank, roots.mark == mark_of_operation, size_ == 2);
             case await_other_cell:
@@ -243,9 +265,16 @@ class Explorer {
                 return read_cells(world, number, !is_reduction_at_root);
             case take_result:
                 return read(rank, result);
+            case extend_lower_cell:
+                read(rank, lower(world, number));
+                return overwrite(rank, own);
+            case take_own_prefix:
+                // An exclusive scan's is the rank's below, an inclusive one's is its own.
+                if (number > 0) read(rank, lower(world, number));
+                if (number < size_ - 1) read(rank, own);
+                return rank.phase == 0 ? Outcome::half : Outcome::done;
             case finish:
-                world.finished[std::size_t(number)] = mark_of_operation;
-                return has_room_waiters(world) ? ring(world, 0, size_ - 1) : Outcome::done;
+                return this->finish(world, number);
         }
         return Outcome::done;
     }
@@ -258,12 +287,8 @@ class Explorer {
 };
 
 std::vector<Operation> kinds(int size) {
-    return {
-        {Collective::allreduce, 0},
-        {Collective::allgather, 0},
-        {Collective::bcast, 0},
-        {Collective::bcast, size - 1},
-        {Collective::reduce, 0}};
+    return {{Collective::allreduce, 0},    {Collective::allgather, 0}, {Collective::bcast, 0},
+            {Collective::bcast, size - 1}, {Collective::reduce, 0},    {Collective::scan, 0}};
 }
 
 /// Each row of three operations; the first fault.
@@ -307,6 +332,8 @@ TEST_CASE("lowering: a step left out is found", "[collectives]") {
     CHECK(explore_all(2, 1, without(ring_all)) == "all wait");
     CHECK(explore_all(3, 1, without(last_ring_all)) == "all wait");
     CHECK(explore_all(3, 1, without(last_ring_root)) == "all wait");
+    CHECK(explore_all(3, 1, without(await_lower_cell)) == "reads what isn't there");
+    CHECK(explore_all(3, 1, without(ring_next)) == "all wait");
     CHECK(explore_all(3, 1, without(finish)) == "all wait");
 }
 

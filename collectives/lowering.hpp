@@ -11,6 +11,10 @@
 ///
 /// Where several ranks wait for all others, the arrivals are counted in the slot, and the last one
 /// to arrive tells the waiting: each rank is woken once, however many they are.
+///
+/// Where only the rank above reads a cell, that one is asked alone, once all have finished with the
+/// last operation whose cell others have read too: so a row of ranks holds as many operations as
+/// all their rings together.
 #pragma once
 
 #include "collectives/schedule.hpp"
@@ -21,11 +25,12 @@
 namespace dlrt::coll {
 
 enum class CellStep : std::uint8_t {
-    await_room,    ///< Until nobody needs what the slot held before.
-    write,         ///< The rank's contribution, into its cell.
-    mark,          ///< The cell: it holds this operation's contribution.
-    arrive,        ///< Is counted. Only who was last takes the steps that begin with last_.
-    last_combine,  ///< All contributions, in the order of ranks, into the result's cell.
+    await_room,        ///< Until nobody needs what the slot held before.
+    await_room_above,  ///< The same; only the rank above will read what is written now.
+    write,             ///< The rank's contribution, into its cell.
+    mark,              ///< The cell: it holds this operation's contribution.
+    arrive,            ///< Is counted. Only who was last takes the steps that begin with last_.
+    last_combine,      ///< All contributions, in the order of ranks, into the result's cell.
     last_mark_result,
     last_ring_all,  ///< Wakes those who sleep.
     last_ring_root,
@@ -66,11 +71,16 @@ inline constexpr CellStep counted_give[] = {await_room,     write, arrive,
                                             last_ring_root, mark,  finish};
 inline constexpr CellStep counted_collect[] = {await_arrivals, take_cells, finish};
 
-/// Along the ranks: nobody waits for those above.
-inline constexpr CellStep first_prefix[] = {await_room, write,           mark,
-                                            ring_next,  take_own_prefix, finish};
-inline constexpr CellStep prefix[] = {
-    await_room, await_lower_cell, extend_lower_cell, mark, ring_next, take_own_prefix, finish};
+/// Along the ranks: nobody waits for those above, but for room.
+inline constexpr CellStep first_prefix[] = {await_room_above, write,           mark,
+                                            ring_next,        take_own_prefix, finish};
+inline constexpr CellStep prefix[] = {await_room_above,
+                                      await_lower_cell,
+                                      extend_lower_cell,
+                                      mark,
+                                      ring_next,
+                                      take_own_prefix,
+                                      finish};
 inline constexpr CellStep last_prefix[] = {await_lower_cell, take_own_prefix, finish};
 }  // namespace programs
 

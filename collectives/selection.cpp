@@ -109,6 +109,11 @@ const FoundRules& found_fixed_rules() {
     return found;
 }
 
+const FoundRules& found_uneven_rules() {
+    static const FoundRules found = find_all(uneven_rules);
+    return found;
+}
+
 /// Null when no rule applies.
 const Algorithm* first_match(std::span<const FoundRule> found, const Operation& operation) {
     const Algorithm* chosen = nullptr;
@@ -149,19 +154,18 @@ bool is_fixed(const Algorithm& algorithm) {
 }
 
 bool takes_uneven_blocks(const Algorithm& algorithm) {
-    return std::ranges::any_of(uneven_rules, [&](const Rule& rule) {
-        return rule.collective == algorithm.collective && rule.algorithm == algorithm.name;
+    const auto& found = found_uneven_rules()[static_cast<std::size_t>(algorithm.collective)];
+    return std::ranges::any_of(found, [&](const FoundRule& rule) {
+        return rule.algorithm == &algorithm;
     });
 }
 
 const Algorithm& choose_for_uneven_blocks(Collective collective, std::int32_t size) {
-    const auto rule = std::ranges::find_if(uneven_rules, [&](const Rule& candidate) {
-        return candidate.collective == collective && size <= candidate.size_max;
-    });
-    DLRT_ASSERT(rule != std::end(uneven_rules));
-    const Algorithm* const found = find_algorithm(collective, rule->algorithm);
-    DLRT_ASSERT(found != nullptr);
-    return *found;
+    const Algorithm* const chosen = first_match(
+        found_uneven_rules()[static_cast<std::size_t>(collective)], {collective, size, 0}
+    );
+    DLRT_ASSERT(chosen != nullptr);
+    return *chosen;
 }
 
 }  // namespace dlrt::coll

@@ -14,6 +14,7 @@ void clear_ring(CellRing& ring) {
     for (CellLine& line : ring.lines) line.mark.store(0, std::memory_order_relaxed);
     ring.finished.store(0, std::memory_order_relaxed);
     ring.wanted.store(0, std::memory_order_relaxed);
+    ring.wanted_of_next.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct alignas(4096) CellRing {
     alignas(no_sharing_bytes) std::atomic<std::uint64_t> finished;
     /// How many all members must be done with before this one goes on; 0: it doesn't wait for room.
     std::atomic<std::uint64_t> wanted;
+    /// The same of the member above alone.
+    std::atomic<std::uint64_t> wanted_of_next;
 };
 static_assert(sizeof(CellRing) == 4096);
 

@@ -4,15 +4,11 @@
 
 #include "collectives/contract.hpp"
 #include "runtime/base/check.hpp"
-#include "runtime/base/clock.hpp"
-#include "runtime/base/cpu_pause.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/prefetch.hpp"
-#include "runtime/host_event.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <sched.h>
 #include <utility>
 
 namespace dlrt {
@@ -22,12 +18,6 @@ std::uint32_t mixed(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t product = ((a << 32 | a >> 32) ^ b) * 0x9e3779b97f4a7c15;
     return static_cast<std::uint32_t>(product >> 32 ^ product);
 }
-
-constexpr std::uint32_t eager_polls = 64;
-constexpr int shared_core_yields = 16;
-/// Somebody else has the core for a time slice: sleeping is better for some time.
-constexpr std::uint64_t stolen_yield_ns = 1'000'000;
-constexpr std::uint32_t waits_after_stolen_yield = 32;
 
 std::uint32_t digest_of(const HostCall& call) {
     std::uint64_t op = 0;
@@ -162,7 +152,10 @@ Status (HostCollective::*HostCollective::compiled(const coll::CellProgram& progr
     const auto root = static_cast<std::uint32_t>(call().root);
     switch (step) {
         case await_room:
+            read_by_all_ = count_ + 1;
             return this->await_room();
+        case await_room_above:
+            return this->await_room_above();
         case write:
             this->write();
             return {};
@@ -223,18 +216,12 @@ Status HostCollective::take_last_step(coll::CellStep step) {
     return {};
 }
 
-// ---- Waiting ----
-
-bool HostCollective::has_come(const Wait& wait) {
-    const HostCollective& self = *wait.self;
-    if (self.is_over(wait) || wait.disagreement) return true;
-    return self.area_.head().dispute.raised.load(std::memory_order_acquire) != 0;
-}
-
 bool HostCollective::is_over(const Wait& wait) const {
     switch (wait.awaited) {
         case Awaited::room:
             return finished_by_all() >= wait.finished;
+        case Awaited::room_above:
+            return finished_by(wait.peer) >= wait.finished;
         case Awaited::cell:
         case Awaited::lower_cell:
             return line(wait.peer).mark.load(std::memory_order_acquire) == mark();
@@ -248,99 +235,6 @@ bool HostCollective::is_over(const Wait& wait) const {
     return false;
 }
 
-bool HostCollective::has_arrived(std::uint32_t member) const {
-    return line(member).mark.load(std::memory_order_acquire) == mark();
-}
-
-bool HostCollective::needs(const Wait& wait, WorldRank rank) {
-    const HostCollective& self = *wait.self;
-    const std::int32_t member = self.group_->rank_of(rank);
-    if (member == undefined_rank || member == static_cast<std::int32_t>(self.rank_)) return false;
-    const auto index = static_cast<std::uint32_t>(member);
-    switch (wait.awaited) {
-        case Awaited::room:
-            return self.area_.ring(index).finished.load(std::memory_order_acquire) < wait.finished;
-        case Awaited::cell:
-            return index == wait.peer && !self.has_arrived(index);
-        case Awaited::lower_cell:
-            // The one below waits for those below it.
-            return index <= wait.peer && !self.has_arrived(index);
-        case Awaited::arrivals:
-        case Awaited::result:
-            return !self.has_arrived(index);
-    }
-    return false;
-}
-
-std::uint32_t HostCollective::first_missing(const Wait& wait) const {
-    const auto members = group_->members();
-    for (std::uint32_t member = 0; member < members.size(); ++member) {
-        if (needs(wait, members[member])) return member;
-    }
-    return rank_;
-}
-
-/// Where ranks share a core, all of them come to the operation soon if each lets the others on: the
-/// more of them, the later is it worth to sleep.
-bool HostCollective::yield_until(const Wait& wait) {
-    if (waits_without_yield_ != 0) {
-        --waits_without_yield_;
-        return false;
-    }
-    std::uint64_t before_ns = monotonic_ns();
-    for (int yields = 0; yields < shared_core_yields; ++yields) {
-        ::sched_yield();
-        if (is_over(wait)) return true;
-        const std::uint64_t now_ns = monotonic_ns();
-        if (now_ns - before_ns > stolen_yield_ns) {
-            waits_without_yield_ = waits_after_stolen_yield;
-            return false;
-        }
-        before_ns = now_ns;
-        static_cast<void>(engine_->progress());
-    }
-    return false;
-}
-
-Status HostCollective::wait(const Wait& wait) {
-    if (engine_->quick_polls() != 0) {
-        // Mostly the others are as far: the pause would be longer than what there is to wait.
-        for (std::uint32_t polls = eager_polls; polls != 0; --polls) {
-            if (is_over(wait)) return {};
-        }
-        for (std::uint32_t polls = engine_->quick_polls(); polls != 0; --polls) {
-            if (is_over(wait)) return {};
-            cpu_pause();
-        }
-    }
-    if (engine_->quick_polls() == 0 && yield_until(wait)) return {};
-    const HostEvent event{
-        [](const void* state) { return has_come(*static_cast<const Wait*>(state)); },
-        [](const void* state, WorldRank rank) {
-            return needs(*static_cast<const Wait*>(state), rank);
-        },
-        [](const void* state, EngineInside& inside) {
-            compare_calls(*static_cast<const Wait*>(state), inside);
-        },
-        &wait};
-    WorldRank lost = no_rank;
-    const Errc error = engine_->wait_for_host(event, lost);
-    if (error == Errc::ok && is_over(wait)) return {};
-    if (wait.disagreement) return fail(Errc::mismatch, "{}", *wait.disagreement);
-    return error == Errc::ok ? disputed() : give_up(error, lost, wait);
-}
-
-Status HostCollective::give_up(Errc error, WorldRank lost, const Wait& wait) {
-    const std::string_view name = coll::name_of(call().collective);
-    if (error == Errc::peer_lost) {
-        return fail(
-            error, "{}: rank {} (world rank {}) has ended without finalizing", name,
-            group_->rank_of(lost), lost
-        );
-    }
-    return fail(error, "{} with rank {}: {}", name, first_missing(wait), errc_description(error));
-}
-
 Status HostCollective::await(Awaited awaited, std::uint32_t peer) {
     const Wait what{this, awaited, peer};
     if (!is_over(what)) {
@@ -352,28 +246,23 @@ Status HostCollective::await(Awaited awaited, std::uint32_t peer) {
     return {};
 }
 
-std::uint64_t HostCollective::finished_by_all() const {
-    std::uint64_t least = count_;
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        least = std::min(least, area_.ring(member).finished.load(std::memory_order_acquire));
-    }
-    return least;
-}
-
 Status HostCollective::await_room() {
     if (coll::has_room(count_, finished_by_all_, depth())) return {};
     finished_by_all_ = finished_by_all();
     if (coll::has_room(count_, finished_by_all_, depth())) return {};
-    const Wait what{this, Awaited::room, 0, coll::finished_to_wait_for(count_, depth())};
-    std::atomic<std::uint32_t>& waiters = area_.head().room_waiters;
-    std::atomic<std::uint64_t>& wanted = area_.ring(rank_).wanted;
-    // Partners: finish() and ring_who_wants_room(), which look at these before they ring.
-    wanted.store(what.finished, std::memory_order_relaxed);
-    waiters.fetch_add(1, std::memory_order_seq_cst);
-    const Status status = wait(what);
-    waiters.fetch_sub(1, std::memory_order_relaxed);
-    wanted.store(0, std::memory_order_relaxed);
+    const Status status = await_finished(Awaited::room, area_.ring(rank_).wanted);
     if (status.ok()) finished_by_all_ = finished_by_all();
+    return status;
+}
+
+Status HostCollective::await_room_above() {
+    if (finished_by_all_ < read_by_all_) finished_by_all_ = finished_by_all();
+    if (finished_by_all_ < read_by_all_) return await_room();
+    if (coll::has_room(count_, finished_by_next_, depth())) return {};
+    finished_by_next_ = finished_by(rank_ + 1);
+    if (coll::has_room(count_, finished_by_next_, depth())) return {};
+    const Status status = await_finished(Awaited::room_above, area_.ring(rank_).wanted_of_next);
+    if (status.ok()) finished_by_next_ = finished_by(rank_ + 1);
     return status;
 }
 
@@ -393,20 +282,6 @@ void HostCollective::finish() {
     }
     if (area_.head().room_waiters.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_who_wants_room();
-}
-
-/// Whoever is behind this rank looks when it has come as far: the last one rings.
-void HostCollective::ring_who_wants_room() const {
-    const std::uint64_t finished = count_ + 1;
-    // Of two that come as far at once, one sees the other.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        if (area_.ring(member).finished.load(std::memory_order_acquire) < finished) return;
-    }
-    for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        const auto wanted = area_.ring(member).wanted.load(std::memory_order_relaxed);
-        if (wanted != 0 && wanted <= finished) ring(member);
-    }
 }
 
 void HostCollective::ring(std::uint32_t member) const {

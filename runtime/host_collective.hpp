@@ -91,7 +91,7 @@ class HostCollective {
 
   private:
     /// What is waited for.
-    enum class Awaited : std::uint8_t { room, cell, lower_cell, arrivals, result };
+    enum class Awaited : std::uint8_t { room, room_above, cell, lower_cell, arrivals, result };
     struct Wait {
         const HostCollective* self;
         Awaited awaited;
@@ -107,6 +107,8 @@ class HostCollective {
     Status take_step(coll::CellStep step);
     Status take_last_step(coll::CellStep step);
     Status await_room();
+    Status await_room_above();
+    Status await_finished(Awaited awaited, std::atomic<std::uint64_t>& wanted);
     Status await(Awaited awaited, std::uint32_t peer);
     Status wait(const Wait& wait);
     [[nodiscard]] bool yield_until(const Wait& wait);
@@ -132,6 +134,9 @@ class HostCollective {
     [[nodiscard]] static bool has_come(const Wait& wait);
     [[nodiscard]] static bool needs(const Wait& wait, WorldRank rank);
     [[nodiscard]] bool has_arrived(std::uint32_t member) const;
+    [[nodiscard]] std::uint64_t finished_by(std::uint32_t member) const {
+        return area_.ring(member).finished.load(std::memory_order_acquire);
+    }
     [[nodiscard]] std::uint32_t first_missing(const Wait& wait) const;
     [[nodiscard]] std::uint64_t finished_by_all() const;
     Status compare_with_waiters();
@@ -193,6 +198,9 @@ class HostCollective {
 
     std::uint64_t count_ = 0;            ///< Operations so far; the number of the one at hand.
     std::uint64_t finished_by_all_ = 0;  ///< At least.
+    std::uint64_t finished_by_next_ = 0;
+    /// So many must all have finished before only the rank above reads this rank's cells.
+    std::uint64_t read_by_all_ = 0;
     /// By slot: what its arrivals will be once all have come to the operation at hand.
     std::array<std::uint32_t, cell_line_depth> arrivals_{};
     PieceWorks pieces_;

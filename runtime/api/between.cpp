@@ -75,16 +75,13 @@ dlrt_err move_between(
     if (bad.ok()) bad = use_list(site, output, prepared, lists, lists.output);
     if (!bad.ok()) return to_c(bad);
     prepared.size_bytes = data_bytes(lists.input);
-    const bool has_both = prepared.size_bytes > 0 && data_bytes(lists.output) > 0;
-    if (has_both && input.base == output.base) {
-        return to_c(site.fail(Errc::buffer, "input and output are the same"));
-    }
     prepared.call.input.address = input.base;
     prepared.call.input_list = &lists.input;
     // The core writes to the output only.
     prepared.call.output.address = const_cast<void*>(output.base);
     prepared.call.output_list = &lists.output;
-    return conclude(site, entry, prepared, call.call);
+    bad = check_apart(site, prepared.call, "");
+    return bad.ok() ? conclude(site, entry, prepared, call.call) : to_c(bad);
 }
 
 dlrt_err move_between(

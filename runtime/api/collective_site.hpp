@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/api/arguments.hpp"
+#include "runtime/api/block_overlap.hpp"
 #include "runtime/api/ops.hpp"
 #include "runtime/api/recent_calls.hpp"
 #include "runtime/collective.hpp"
@@ -89,7 +90,7 @@ struct Pair {
     std::int32_t input_shares;
     const void* output;
     std::int32_t output_shares;
-    const char* advice = "; pass DLRT_IN_PLACE to work in one buffer";  ///< Where they overlap.
+    const char* advice = in_place_advice;  ///< Where they overlap.
 };
 Status check_pair(const Site& site, const Prepared& prepared, const Pair& pair, std::int64_t count);
 

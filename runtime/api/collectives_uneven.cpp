@@ -62,6 +62,8 @@ dlrt_err do_collection(
         // The core writes to the output only.
         prepared.call.output.address = const_cast<void*>(output.base);
         prepared.call.output_list = &lists.output;
+        if (!is_in_place) bad = check_apart(site, prepared.call, in_place_advice);
+        if (!bad.ok()) return to_c(bad);
     }
     return conclude(site, entry, prepared, collection.call);
 }
@@ -99,6 +101,8 @@ dlrt_err do_scatterv(
         prepared.call.output = {
             const_cast<void*>(output.address), static_cast<std::uint64_t>(output.count),
             prepared.layout.reference};
+        if (is_root) bad = check_apart(site, prepared.call, in_place_advice);
+        if (!bad.ok()) return to_c(bad);
     }
     return conclude(site, entry, prepared, Call::scatterv);
 }
@@ -120,12 +124,6 @@ dlrt_err do_exchange(
     if (!is_in_place) bad = use_list(site, input, prepared, lists, lists.input);
     if (bad.ok()) bad = use_list(site, output, prepared, lists, lists.output);
     if (!bad.ok()) return to_c(bad);
-    if (!is_in_place && input.base == output.base && data_bytes(lists.input) > 0 &&
-        data_bytes(lists.output) > 0) {
-        return to_c(site.fail(
-            Errc::buffer, "input and output are the same; pass DLRT_IN_PLACE to work in one buffer"
-        ));
-    }
     prepared.call.collective = coll::Collective::alltoall;
     prepared.call.is_in_place = is_in_place;
     prepared.size_bytes = data_bytes(is_in_place ? lists.output : lists.input);
@@ -135,7 +133,8 @@ dlrt_err do_exchange(
     }
     prepared.call.output.address = const_cast<void*>(output.base);
     prepared.call.output_list = &lists.output;
-    return conclude(site, entry, prepared, call);
+    if (!is_in_place) bad = check_apart(site, prepared.call, in_place_advice);
+    return bad.ok() ? conclude(site, entry, prepared, call) : to_c(bad);
 }
 
 dlrt_err do_reduce_scatterv(
@@ -168,17 +167,16 @@ dlrt_err do_reduce_scatterv(
         );
     }
     if (!bad.ok()) return to_c(bad);
-    if (!is_in_place && input.base == output && data_bytes(lists.input) > 0) {
-        return to_c(site.fail(
-            Errc::buffer, "input and output are the same; pass DLRT_IN_PLACE to work in one buffer"
-        ));
-    }
     prepared.call.collective = coll::Collective::reduce_scatter;
     prepared.call.reducer = &prepared.reducer;
     prepared.call.is_in_place = is_in_place;
     prepared.call.input_list = &lists.input;
     if (!is_in_place) prepared.call.input = {input.base, 0, prepared.layout.reference};
-    prepared.call.output = {output, 0, prepared.layout.reference};
+    const auto own_count = static_cast<std::uint64_t>(input.counts[rank]);
+    prepared.call.output = {output, own_count, prepared.layout.reference};
+    if (!is_in_place) bad = check_apart(site, prepared.call, in_place_advice);
+    if (!bad.ok()) return to_c(bad);
+    prepared.call.output.count = 0;
     return conclude(site, entry, prepared, Call::reduce_scatterv);
 }
 

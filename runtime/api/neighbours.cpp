@@ -88,11 +88,6 @@ Status check_blocks(
     return check_pair(exchange.site, exchange.prepared, pair, input.count);
 }
 
-Status refuse_same(const Site& site, const void* input, const void* output) {
-    if (input != output) return {};
-    return site.fail(Errc::buffer, "input and output are the same");
-}
-
 dlrt_err do_allgather(const Entry& entry, const Block& input, const void* output, dlrt_comm comm) {
     Exchange exchange(entry);
     Status bad = open(exchange, entry, comm, coll::Collective::neighbor_allgather);
@@ -118,12 +113,11 @@ dlrt_err do_allgatherv(
         bad = use_share(exchange.site, {input.address, input.count, input.type}, prepared);
     }
     if (bad.ok()) bad = use_output_list(exchange, output);
-    if (bad.ok() && prepared.size_bytes > 0 && data_bytes(exchange.lists.output) > 0) {
-        bad = refuse_same(exchange.site, input.address, output.base);
-    }
     if (!bad.ok()) return to_c(bad);
     prepared.call.input = {
         input.address, static_cast<std::uint64_t>(input.count), prepared.layout.reference};
+    bad = check_apart(exchange.site, prepared.call, "");
+    if (!bad.ok()) return to_c(bad);
     return conclude(exchange.site, entry, prepared, Call::neighbor_allgather);
 }
 
@@ -153,8 +147,7 @@ dlrt_err do_alltoall_lists(
     if (!bad.ok()) return to_c(bad);
     Prepared& prepared = exchange.prepared;
     prepared.size_bytes = data_bytes(exchange.lists.input);
-    const bool has_data = prepared.size_bytes > 0 && data_bytes(exchange.lists.output) > 0;
-    if (has_data) bad = refuse_same(exchange.site, input.base, output.base);
+    bad = check_apart(exchange.site, prepared.call, "");
     if (!bad.ok()) return to_c(bad);
     return conclude(exchange.site, entry, prepared, Call::neighbor_alltoall);
 }

@@ -33,6 +33,8 @@ struct World {
         std::uint8_t phase = 0;  ///< 1: in the middle of the step.
         std::uint8_t is_asleep = 0, is_last = 0;
         std::uint8_t bound = 0;  ///< What it knows all to have finished.
+        std::uint8_t bound_of_next = 0;
+        std::uint8_t read_by_all = 0;  ///< So much all must have finished.
     };
     std::array<Rank, ranks_max> ranks;
     std::array<std::array<Cell, depth_max>, ranks_max> cells;
@@ -122,6 +124,9 @@ class Explorer {
             case Outcome::half:
                 rank.phase = 1;
                 return true;
+            case Outcome::half_for_next:
+                rank.phase = 2;
+                return true;
             case Outcome::wait:
                 // It looks once more before it sleeps, as the waiter does.
                 rank.is_asleep = 1;
@@ -138,7 +143,7 @@ class Explorer {
         return true;
     }
 
-    enum class Outcome { done, half, wait };
+    enum class Outcome { done, half, half_for_next, wait };
 
     Outcome await(World::Rank& rank, bool has_come, bool knows_all) const {
         if (!has_come) return Outcome::wait;
@@ -158,6 +163,22 @@ class Explorer {
         if (has_room(rank.operation, rank.bound, depth)) return Outcome::done;
         rank.bound = finished_by_all(world);
         return has_room(rank.operation, rank.bound, depth) ? Outcome::done : Outcome::half;
+    }
+
+    /// In phase 1 it waits for all, in phase 2 for the rank above.
+    Outcome await_room_above(const World& world, World::Rank& rank, int number) const {
+        const auto depth = std::uint64_t(depth_);
+        const std::uint8_t above = world.finished[std::size_t(number + 1)];
+        if (rank.phase == 2) {
+            if (above < finished_to_wait_for(rank.operation, depth)) return Outcome::wait;
+            rank.bound_of_next = above;
+            return Outcome::done;
+        }
+        if (rank.bound < rank.read_by_all) rank.bound = finished_by_all(world);
+        if (rank.phase == 1 || rank.bound < rank.read_by_all) return await_room(world, rank);
+        if (has_room(rank.operation, rank.bound_of_next, depth)) return Outcome::done;
+        rank.bound_of_next = above;
+        return has_room(rank.operation, above, depth) ? Outcome::done : Outcome::half_for_next;
     }
 
     /// Takes time: what is read must be there at the beginning and at the end.
@@ -180,6 +201,14 @@ class Explorer {
         }
         return outcome;
     }
+    /// An exclusive scan's is the rank's below, an inclusive one's is its own.
+    Outcome read_prefix(World& world, int number) {
+        World::Rank& rank = world.ranks[std::size_t(number)];
+        const std::size_t slot = rank.operation % std::size_t(depth_);
+        if (number > 0) read(rank, lower(world, number));
+        if (number < size_ - 1) read(rank, world.cells[std::size_t(number)][slot]);
+        return rank.phase == 0 ? Outcome::half : Outcome::done;
+    }
     static Outcome overwrite(World::Rank& rank, Cell& cell) {
         cell.content = rank.phase == 0 ? torn : rank.operation;
         return rank.phase == 0 ? Outcome::half : Outcome::done;
@@ -188,12 +217,19 @@ class Explorer {
         for (int rank = first; rank <= last; ++rank) world.ranks[std::size_t(rank)].is_asleep = 0;
         return Outcome::done;
     }
-    /// What it waits for all to have finished, if it waits for room; else 0.
-    [[nodiscard]] std::uint64_t wanted_by(const World::Rank& rank, int number) const {
-        if (rank.operation == operations_.size() || rank.phase == 0) return 0;
+    /// What it waits for all (phase 1) or the rank above (2) to have finished; else 0.
+    [[nodiscard]] std::uint64_t wanted_by(const World& world, int number, int phase) const {
+        const World::Rank& rank = world.ranks[std::size_t(number)];
+        if (rank.operation == operations_.size() || rank.phase != phase) return 0;
         const Steps& steps = steps_[rank.operation][std::size_t(number)];
-        if (steps[rank.step] != CellStep::await_room) return 0;
+        const CellStep step = steps[rank.step];
+        if (step != CellStep::await_room && step != CellStep::await_room_above) return 0;
         return finished_to_wait_for(rank.operation, std::uint64_t(depth_));
+    }
+    void wake_if_enough(World& world, int number, int phase, std::uint64_t finished) const {
+        const std::uint64_t wanted = wanted_by(world, number, phase);
+        const bool is_enough = wanted != 0 && wanted <= finished;
+        if (is_enough) world.ranks[std::size_t(number)].is_asleep = 0;
     }
     /// It says that it is finished, and then looks for those whom that helps.
     Outcome finish(World& world, int number) const {
@@ -201,12 +237,9 @@ class Explorer {
         const auto finished = std::uint8_t(rank.operation + 1);
         world.finished[std::size_t(number)] = finished;
         if (rank.phase == 0) return Outcome::half;
+        if (number > 0) wake_if_enough(world, number - 1, 2, finished);
         if (finished_by_all(world) < finished) return Outcome::done;
-        for (int other = 0; other < size_; ++other) {
-            World::Rank& sleeper = world.ranks[std::size_t(other)];
-            const std::uint64_t wanted = wanted_by(sleeper, other);
-            if (wanted != 0 && wanted <= finished) sleeper.is_asleep = 0;
-        }
+        for (int other = 0; other < size_; ++other) wake_if_enough(world, other, 1, finished);
         return Outcome::done;
     }
 
@@ -223,7 +256,10 @@ class Explorer {
                                           Collective::reduce;
         switch (step) {
             case await_room:
+                rank.read_by_all = mark_of_operation;
                 return this->await_room(world, rank);
+            case await_room_above:
+                return this->await_room_above(world, rank, number);
             case write:
                 return overwrite(rank, own);
             case mark:
@@ -269,10 +305,7 @@ class Explorer {
                 read(rank, lower(world, number));
                 return overwrite(rank, own);
             case take_own_prefix:
-                // An exclusive scan's is the rank's below, an inclusive one's is its own.
-                if (number > 0) read(rank, lower(world, number));
-                if (number < size_ - 1) read(rank, own);
-                return rank.phase == 0 ? Outcome::half : Outcome::done;
+                return read_prefix(world, number);
             case finish:
                 return this->finish(world, number);
         }
@@ -332,6 +365,7 @@ TEST_CASE("lowering: a step left out is found", "[collectives]") {
     CHECK(explore_all(2, 1, without(ring_all)) == "all wait");
     CHECK(explore_all(3, 1, without(last_ring_all)) == "all wait");
     CHECK(explore_all(3, 1, without(last_ring_root)) == "all wait");
+    CHECK(explore_all(3, 1, without(await_room_above)) != "");
     CHECK(explore_all(3, 1, without(await_lower_cell)) == "reads what isn't there");
     CHECK(explore_all(3, 1, without(ring_next)) == "all wait");
     CHECK(explore_all(3, 1, without(finish)) == "all wait");

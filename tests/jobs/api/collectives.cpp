@@ -253,6 +253,54 @@ void try_exchanges(const World& world) {
     );
 }
 
+/// Blocks that share memory, and such that only lie among each other.
+void try_overlaps(const World& world) {
+    const auto size = static_cast<std::size_t>(world.size);
+    Numbers room(2 * size, 5);
+    std::int32_t* const data = room.data();
+    const std::vector<std::int64_t> ones(size, 1);
+    std::vector<std::int64_t> even(size), odd(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        even[i] = static_cast<std::int64_t>(2 * i);
+        odd[i] = even[i] + 1;
+    }
+    const auto expect_overlap = [](dlrt_err refusal, const std::string& words) {
+        expect_error(refusal, DLRT_ERR_BUFFER);
+        expect(std::string(dlrt_last_error()).find(words) != std::string::npos, words.c_str());
+    };
+    const bool is_alone = size == 1;
+    const std::string last = "block " + std::to_string(size - 1);
+    expect_overlap(
+        dlrt_allgatherv(data + size - 1, 1, DLRT_INT32, data, ones.data(), nullptr, comm_world),
+        is_alone ? "input and output are the same" : "input and " + last + " of output overlap"
+    );
+    expect_overlap(
+        dlrt_reduce_scatterv(data, data + size - 1, ones.data(), DLRT_INT32, DLRT_SUM, comm_world),
+        is_alone ? "are the same" : last + " of input and output overlap"
+    );
+    if (world.rank == 0) {
+        expect_overlap(
+            dlrt_scatterv(
+                data, ones.data(), nullptr, data + size - 1, 1, DLRT_INT32, 0, comm_world
+            ),
+            is_alone ? "are the same" : last + " of input and output overlap"
+        );
+    }
+    if (!is_alone) {
+        expect_overlap(
+            dlrt_alltoallv(
+                data, ones.data(), even.data(), data + 1, ones.data(), odd.data(), DLRT_INT32,
+                comm_world
+            ),
+            "block 1 of input and block 0 of output overlap"
+        );
+    }
+    expect_ok(dlrt_alltoallv(
+        data, ones.data(), even.data(), data, ones.data(), odd.data(), DLRT_INT32, comm_world
+    ));
+    for (std::size_t i = 0; i < size; ++i) expect_equal(room[2 * i + 1], 5);
+}
+
 void try_bad_arguments(const World& world) {
     const auto size = static_cast<std::size_t>(world.size);
     Numbers input(2 * size), output(2 * size);
@@ -314,6 +362,7 @@ int main() {
     try_blocks(world);
     try_uneven(world);
     try_exchanges(world);
+    try_overlaps(world);
     try_bad_arguments(world);
     barrier();
 }

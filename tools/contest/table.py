@@ -8,12 +8,16 @@ from targets import target_of
 LIMITS = {
     "latency": ("limit_ring_plain", "limit_ring_streaming", "limit_line_hop",
                 "limit_cross_memory"),
+    # On memory that both ranks share, which that of most programs isn't.
+    "all_reduce": ("limit_all_reduce",),
 }
 COLUMNS = ("dlrt", "openmpi", "openmpi+tuned", "mpich", "mpich+tuned")
 
 
-def limit_of(samples, test, size):
+def limit_of(samples, entry, test, size):
     """The best that this machine can do for such a message, where that has been measured."""
+    if " x " in entry:
+        return None  # Of more than two ranks.
     found = [samples.best(("limits", name, size), "machine")
              for name in LIMITS.get(test, ()) if ("limits", name, size) in samples.values]
     return min((value for value in found if value), default=None)
@@ -30,7 +34,7 @@ def rows_of(samples):
         rows.append((key, samples.units[key], values,
                      samples.ratio(key, ("openmpi", "mpich")),
                      samples.ratio(key, ("openmpi+tuned", "mpich+tuned")),
-                     limit_of(samples, key[1], key[2])))
+                     limit_of(samples, *key)))
     return sorted(rows, key=lambda row: -max(row[3] or 0, row[4] or 0))
 
 

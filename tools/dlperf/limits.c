@@ -24,7 +24,7 @@
 #include "limits_copy.h"
 #include "tests.h"
 
-enum { area_bytes = 16 << 20, line_bytes = 64 };
+enum { area_bytes = 24 << 20, vector_bytes_max = 4 << 20, line_bytes = 64 };
 
 /* In memory that both processes share. */
 struct shared {
@@ -177,6 +177,25 @@ static void streaming_ring(struct side* side) {
     ring_copy(side, copy_streaming);
 }
 
+/* An all-reduce as it would be if all buffers lay in memory that both share: each side sums half of
+ * the two inputs into its output, and copies the other half out of the other's. There are two
+ * outputs in turns, so that nobody waits until his is read. */
+static void shared_sum(struct side* side) {
+    const size_t half = side->size_bytes / sizeof(float) / 2;
+    float* const vectors = (float*)(void*)side->shared->area;
+    const size_t stride = vector_bytes_max / sizeof(float);
+    const size_t begin = (size_t)side->index * half, others = (size_t)(1 - side->index) * half;
+    for (unsigned round = 1; round <= 2 * (unsigned)side->rounds; ++round) {
+        float* const outputs = vectors + (2 + 2 * (size_t)(round % 2)) * stride;
+        float* const own = outputs + (size_t)side->index * stride;
+        const float* const other = outputs + (size_t)(1 - side->index) * stride;
+        for (size_t i = begin; i < begin + half; ++i) own[i] = vectors[i] + vectors[stride + i];
+        atomic_store_explicit(own_word(side), round, memory_order_release);
+        while (atomic_load_explicit(other_word(side), memory_order_acquire) < round) copy_pause();
+        memcpy(own + others, other + others, half * sizeof(float));
+    }
+}
+
 /* Side 0 reads the other's memory by a system call. */
 static void cross_memory(struct side* side) {
     static unsigned char data[4 << 20];
@@ -327,6 +346,11 @@ int perf_limits(void) {
         struct pair_test test = {cross_memory, NULL, cross_sizes[s], 0, two_cpus};
         test.rounds = perf_rounds(cross_sizes[s], 200e6, 20000);
         report_pair("cross_memory", &test);
+    }
+    for (size_t bytes = 8; bytes <= vector_bytes_max; bytes *= bytes < 4096 ? 512 : 4) {
+        struct pair_test test = {shared_sum, NULL, bytes, 0, two_cpus};
+        test.rounds = perf_rounds(bytes, 200e6, 20000);
+        report_pair("all_reduce", &test);
     }
     measure_copies();
     measure_descriptors();

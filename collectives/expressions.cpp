@@ -22,7 +22,7 @@ Expressions::Expressions(std::int32_t size)
 
 ExpressionId Expressions::add(const Node& node) {
     nodes_.push_back(node);
-    contributors_.resize(nodes_.size() * words_);
+    contributors_.insert(contributors_.end(), words_, 0);
     return static_cast<ExpressionId>(nodes_.size() - 1);
 }
 
@@ -43,9 +43,13 @@ ExpressionId Expressions::leaf(std::int32_t rank, std::uint32_t chunk) {
 }
 
 std::optional<ExpressionId> Expressions::combine(ExpressionId left, ExpressionId right) {
-    const std::uint64_t key = pair_key(left, right);
-    if (auto known = combinations_.find(key); known != combinations_.end()) return known->second;
     const Node a = nodes_[left];
+    if (a.right == right) return a.result;
+    const bool is_first = a.right == undefined_expression;
+    if (!is_first) {
+        const auto known = combinations_.find(pair_key(left, right));
+        if (known != combinations_.end()) return known->second;
+    }
     const Node b = nodes_[right];
     if (a.chunk != b.chunk) return std::nullopt;
     for (std::size_t i = 0; i < words_; ++i) {
@@ -63,7 +67,12 @@ std::optional<ExpressionId> Expressions::combine(ExpressionId left, ExpressionId
         contributors_[id * words_ + i] = contributors_[left * words_ + i] |
                                          contributors_[right * words_ + i];
     }
-    combinations_.emplace(key, id);
+    if (is_first) {
+        nodes_[left].right = right;
+        nodes_[left].result = id;
+    } else {
+        combinations_.emplace(pair_key(left, right), id);
+    }
     return id;
 }
 

@@ -21,6 +21,12 @@ class Expressions {
   public:
     explicit Expressions(std::int32_t size);
 
+    [[nodiscard]] std::int32_t size() const { return size_; }
+    /// Of all that are known, about.
+    [[nodiscard]] std::size_t size_bytes() const {
+        return nodes_.size() * (sizeof(Node) + words_ * sizeof(contributors_[0]));
+    }
+
     [[nodiscard]] ExpressionId leaf(std::int32_t rank, std::uint32_t chunk);
 
     /// left op right. Without a value: different chunks, or a rank that both sides contain.
@@ -45,6 +51,8 @@ class Expressions {
         std::uint32_t chunk = 0;
         std::int32_t lowest = 0, highest = 0, contributor_count = 0;
         bool is_by_rank = true;
+        /// The right side of the first combination that this is the left one of, and its result.
+        ExpressionId right = undefined_expression, result = undefined_expression;
     };
     [[nodiscard]] bool has(ExpressionId id, std::int32_t rank) const;
     ExpressionId add(const Node& node);
@@ -52,9 +60,9 @@ class Expressions {
     std::int32_t size_;
     std::size_t words_;
     std::vector<Node> nodes_;
-    std::vector<std::uint64_t> contributors_;        ///< words_ per node.
-    std::vector<std::vector<ExpressionId>> leaves_;  ///< By rank and chunk.
-    std::unordered_map<std::uint64_t, ExpressionId> combinations_;
+    std::vector<std::uint64_t> contributors_;                       ///< words_ per node.
+    std::vector<std::vector<ExpressionId>> leaves_;                 ///< By rank and chunk.
+    std::unordered_map<std::uint64_t, ExpressionId> combinations_;  ///< All but the first ones.
 };
 
 }  // namespace dlrt::coll

@@ -106,7 +106,58 @@ void sort_ends(std::vector<End>& ends, std::size_t rank_count) {
     }
 }
 
+std::optional<Fault> find_fault_with(
+    std::span<const Schedule> schedules, Proof proof, Expressions& expressions
+) {
+    const AllSteps steps(schedules);
+    Findings findings;
+    check_bounds(steps, findings);
+    if (findings.has_fault()) return std::move(findings).take();
+    const std::vector<StepId> partners = check_pairing(steps, findings);
+    if (findings.has_fault()) return std::move(findings).take();
+    const std::vector<StepId> order = check_deadlock(steps, partners, findings);
+    for (const Schedule& schedule : schedules) check_races(schedule, findings);
+    for (const Schedule& schedule : schedules) check_window(schedule, findings);
+    if (findings.has_fault()) return std::move(findings).take();
+    const Execution execution{order, partners};
+    if (schedules[0].collective == Collective::barrier) {
+        check_barrier(steps, execution, findings);
+    } else if (proof == Proof::exact) {
+        check_values_exactly(steps, execution, expressions, findings);
+    } else {
+        check_values_at_random(steps, execution, findings);
+    }
+    return std::move(findings).take();
+}
+
 }  // namespace
+
+AllSteps::AllSteps(std::span<const Schedule> schedules) : schedules_(schedules) {
+    std::size_t step_count = 0, edge_count = 0;
+    for (const Schedule& schedule : schedules) {
+        step_count += schedule.steps.size();
+        edge_count += schedule.successors.size();
+    }
+    base_.reserve(schedules.size() + 1);
+    ranks_.reserve(step_count);
+    steps_.reserve(step_count);
+    successor_begin_.reserve(step_count + 1);
+    successors_.reserve(edge_count);
+    for (std::uint32_t rank = 0; rank < schedules.size(); ++rank) {
+        const Schedule& schedule = schedules[rank];
+        const StepId base = count();
+        const auto first = static_cast<std::uint32_t>(successors_.size());
+        base_.push_back(base);
+        ranks_.insert(ranks_.end(), schedule.steps.size(), rank);
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+            steps_.push_back(&schedule.steps[i]);
+            successor_begin_.push_back(first + schedule.successor_begin[i]);
+        }
+        for (const std::uint32_t next : schedule.successors) successors_.push_back(base + next);
+    }
+    base_.push_back(count());
+    successor_begin_.push_back(static_cast<std::uint32_t>(successors_.size()));
+}
 
 void check_bounds(const AllSteps& steps, Findings& findings) {
     const std::span<const Schedule> schedules = steps.schedules();
@@ -180,31 +231,19 @@ Proof affordable_proof(std::span<const Schedule> schedules) {
 }
 
 std::optional<Fault> find_fault(std::span<const Schedule> schedules, Proof proof) {
-    const AllSteps steps(schedules);
-    Findings findings;
-    check_bounds(steps, findings);
-    if (findings.has_fault()) return std::move(findings).take();
-    const std::vector<StepId> partners = check_pairing(steps, findings);
-    if (findings.has_fault()) return std::move(findings).take();
-    const std::vector<StepId> order = check_deadlock(steps, partners, findings);
-    for (const Schedule& schedule : schedules) check_races(schedule, findings);
-    for (const Schedule& schedule : schedules) check_window(schedule, findings);
-    if (findings.has_fault()) return std::move(findings).take();
-    const Execution execution{order, partners};
-    if (schedules[0].collective == Collective::barrier) {
-        check_barrier(steps, execution, findings);
-    } else if (proof == Proof::exact) {
-        check_values_exactly(steps, execution, findings);
-    } else {
-        check_values_at_random(steps, execution, findings);
-    }
-    return std::move(findings).take();
+    Expressions expressions(static_cast<std::int32_t>(schedules.size()));
+    return find_fault_with(schedules, proof, expressions);
 }
 
-std::optional<Fault> RootProver::find_fault(std::vector<Schedule> schedules, Proof proof) {
+RootProver::RootProver() = default;
+RootProver::~RootProver() = default;
+
+std::optional<Fault> RootProver::find_fault(std::span<const Schedule> schedules, Proof proof) {
     if (is_turned(proven_, schedules)) return std::nullopt;
-    auto fault = coll::find_fault(schedules, proof);
-    if (!fault && proven_.empty()) proven_ = std::move(schedules);
+    if (!expressions_ || expressions_->size_bytes() > exact_bytes_max)
+        expressions_ = std::make_unique<Expressions>(static_cast<std::int32_t>(schedules.size()));
+    auto fault = find_fault_with(schedules, proof, *expressions_);
+    if (!fault && proven_.empty()) proven_.assign(schedules.begin(), schedules.end());
     return fault;
 }
 

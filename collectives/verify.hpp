@@ -24,12 +24,15 @@
 #include "collectives/schedule.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace dlrt::coll {
+
+class Expressions;
 
 enum class FaultKind : std::uint8_t { bounds, pairing, deadlock, race, window, result };
 
@@ -61,13 +64,19 @@ enum class Proof : std::uint8_t {
 [[nodiscard]] bool is_turned(std::span<const Schedule> first, std::span<const Schedule> second);
 
 /// Proves operations that differ in their root, one after the other; those that are the first one
-/// turned are proved by that. One thread at a time.
+/// turned are proved by that. Expressions once seen are kept for the next root. One thread at a
+/// time.
 class RootProver {
   public:
-    [[nodiscard]] std::optional<Fault> find_fault(std::vector<Schedule> schedules, Proof proof);
+    RootProver();
+    ~RootProver();
+
+    /// REQUIRES: as find_fault() does, and one number of ranks in all calls.
+    [[nodiscard]] std::optional<Fault> find_fault(std::span<const Schedule> schedules, Proof proof);
 
   private:
     std::vector<Schedule> proven_;
+    std::unique_ptr<Expressions> expressions_;
 };
 
 }  // namespace dlrt::coll

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values that know all their contributors.
-#include "collectives/expressions.hpp"
 #include "collectives/verify_values.hpp"
 
 namespace dlrt::coll {
@@ -10,7 +9,7 @@ class ExactValues {
   public:
     using Value = ExpressionId;
 
-    explicit ExactValues(std::int32_t size) : expressions_(size) {}
+    explicit ExactValues(Expressions& expressions) : expressions_(expressions) {}
 
     [[nodiscard]] Value leaf(std::int32_t rank, std::uint32_t chunk) {
         return expressions_.leaf(rank, chunk);
@@ -38,13 +37,15 @@ class ExactValues {
     [[nodiscard]] std::string text(Value value) const { return expressions_.text(value); }
 
   private:
-    Expressions expressions_;
+    Expressions& expressions_;
 };
 
 }  // namespace
 
-void check_values_exactly(const AllSteps& steps, const Execution& execution, Findings& findings) {
-    ExactValues values(static_cast<std::int32_t>(steps.schedules().size()));
+void check_values_exactly(
+    const AllSteps& steps, const Execution& execution, Expressions& expressions, Findings& findings
+) {
+    ExactValues values(expressions);
     ValueCheck(steps, values, findings).run(execution);
 }
 

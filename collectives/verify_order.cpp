@@ -23,11 +23,7 @@ class Run {
     }
 
     std::vector<StepId> run(Findings& findings) {
-        while (!ready_.empty()) {
-            const StepId id = ready_.back();
-            ready_.pop_back();
-            start(id);
-        }
+        for (std::size_t next = 0; next < ready_.size(); ++next) start(ready_[next]);
         if (completed_ < steps_.count()) explain(findings);
         return std::move(order_);
     }

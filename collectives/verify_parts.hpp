@@ -4,6 +4,7 @@
 /// time.
 #pragma once
 
+#include "collectives/expressions.hpp"
 #include "collectives/verify.hpp"
 
 #include <cstdint>
@@ -21,14 +22,7 @@ inline constexpr StepId no_step = UINT32_MAX;
 
 class AllSteps {
   public:
-    explicit AllSteps(std::span<const Schedule> schedules) : schedules_(schedules) {
-        for (std::uint32_t rank = 0; rank < schedules_.size(); ++rank) {
-            base_.push_back(count());
-            ranks_.insert(ranks_.end(), schedules_[rank].steps.size(), rank);
-            for (const Step& step : schedules_[rank].steps) steps_.push_back(&step);
-        }
-        base_.push_back(count());
-    }
+    explicit AllSteps(std::span<const Schedule> schedules);
 
     [[nodiscard]] std::span<const Schedule> schedules() const { return schedules_; }
     [[nodiscard]] StepId count() const { return static_cast<StepId>(ranks_.size()); }
@@ -40,9 +34,8 @@ class AllSteps {
     /// Calls visit(id) for each step of the rank that waits for this one.
     template<typename Visit>
     void for_successors(StepId id, const Visit& visit) const {
-        const StepId base = base_[ranks_[id]];
-        for (std::uint32_t next : schedules_[ranks_[id]].successors_of(id - base))
-            visit(base + next);
+        for (std::uint32_t i = successor_begin_[id]; i < successor_begin_[id + 1]; ++i)
+            visit(successors_[i]);
     }
 
   private:
@@ -50,6 +43,8 @@ class AllSteps {
     std::vector<StepId> base_;          ///< By rank.
     std::vector<std::uint32_t> ranks_;  ///< By step.
     std::vector<const Step*> steps_;
+    std::vector<std::uint32_t> successor_begin_;  ///< By step, in successors_; and the end.
+    std::vector<StepId> successors_;
 };
 
 /// Keeps the first fault: it is the one that explains.
@@ -89,7 +84,10 @@ struct Execution {
     std::span<const StepId> partners;
 };
 void check_barrier(const AllSteps& steps, const Execution& execution, Findings& findings);
-void check_values_exactly(const AllSteps& steps, const Execution& execution, Findings& findings);
+/// Adds the expressions of these schedules to those that are known.
+void check_values_exactly(
+    const AllSteps& steps, const Execution& execution, Expressions& expressions, Findings& findings
+);
 void check_values_at_random(const AllSteps& steps, const Execution& execution, Findings& findings);
 
 }  // namespace dlrt::coll

@@ -40,79 +40,91 @@ class ValueCheck {
     }
 
   private:
-    Value& at(std::size_t rank, const Place& place) {
-        return buffers_[rank][static_cast<std::size_t>(place.buffer)][place.chunk];
+    Value* at(std::size_t rank, const Place& place) {
+        return &values_at_[first_[rank][static_cast<std::size_t>(place.buffer)] + place.chunk];
     }
 
     void fill_buffers() {
-        buffers_.resize(schedules_.size());
+        first_.resize(schedules_.size());
+        std::size_t count = 1;  // A message without data reads none of them, and names the first.
         for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
             for (BufferId buffer : {BufferId::input, BufferId::output, BufferId::scratch}) {
-                auto& chunks = buffers_[rank][static_cast<std::size_t>(buffer)];
-                chunks.resize(buffer_chunks(schedules_[rank], buffer));
-                for (std::uint32_t chunk = 0; chunk < chunks.size(); ++chunk) {
-                    const Content content = content_before(schedules_[rank], {buffer, chunk});
-                    if (content.kind != Content::Kind::of_rank) continue;
-                    chunks[chunk] = values_.leaf(content.rank, content.chunk);
-                }
+                first_[rank][static_cast<std::size_t>(buffer)] = count;
+                count += buffer_chunks(schedules_[rank], buffer);
             }
+        }
+        values_at_.resize(count + 1);
+        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
+            for (BufferId buffer : {BufferId::input, BufferId::output})
+                fill_buffer(schedules_[rank], buffer);
+        }
+    }
+
+    void fill_buffer(const Schedule& schedule, BufferId buffer) {
+        const auto rank = static_cast<std::size_t>(schedule.shape.rank);
+        const std::uint32_t count = buffer_chunks(schedule, buffer);
+        for (std::uint32_t chunk = 0; chunk < count; ++chunk) {
+            const Place place{buffer, chunk};
+            const Content content = content_before(schedule, place);
+            if (content.kind == Content::Kind::of_rank)
+                *at(rank, place) = values_.leaf(content.rank, content.chunk);
         }
     }
 
     void apply(StepId id) {
         const std::size_t rank = steps_.rank_of(id);
         const Step& step = steps_[id];
+        const bool is_reduce = step.kind == StepKind::reduce;
+        const Value* const left = at(rank, step.source);
+        const Value* const right = is_reduce ? at(rank, step.right) : left;
+        Value* const target = at(rank, step.target);
         for (std::uint32_t i = 0; i < step.length; ++i) {
-            const Value left = at(rank, shifted(step.source, i));
-            const bool is_reduce = step.kind == StepKind::reduce;
-            const Value right = is_reduce ? at(rank, shifted(step.right, i)) : left;
-            if (left == Value{} || right == Value{}) {
+            if (left[i] == Value{} || right[i] == Value{}) {
                 findings_.report(
                     FaultKind::result, "rank {} step {}: reads what nobody has written", rank,
                     steps_.index_of(id)
                 );
                 return;
             }
-            const std::optional<Value> result = is_reduce ? values_.combine(left, right)
-                                                          : std::optional(left);
+            const std::optional<Value> result = is_reduce ? values_.combine(left[i], right[i])
+                                                          : std::optional(left[i]);
             if (!result) {
                 findings_.report(
                     FaultKind::result, "rank {} step {}: combines {} with {}", rank,
-                    steps_.index_of(id), values_.text(left), values_.text(right)
+                    steps_.index_of(id), values_.text(left[i]), values_.text(right[i])
                 );
                 return;
             }
-            at(rank, shifted(step.target, i)) = *result;
+            target[i] = *result;
         }
     }
 
     void transfer(StepId send, StepId recv) {
         const std::size_t sender = steps_.rank_of(send);
-        const std::size_t receiver = steps_.rank_of(recv);
+        const Value* const source = at(sender, steps_[send].source);
+        Value* const target = at(steps_.rank_of(recv), steps_[recv].target);
         for (std::uint32_t i = 0; i < steps_[send].length; ++i) {
-            const Value sent = at(sender, shifted(steps_[send].source, i));
-            if (sent == Value{}) {
+            if (source[i] == Value{}) {
                 findings_.report(
                     FaultKind::result, "rank {} step {}: sends what nobody has written", sender,
                     steps_.index_of(send)
                 );
             }
-            at(receiver, shifted(steps_[recv].target, i)) = sent;
+            target[i] = source[i];
         }
     }
 
+    // No step writes the input, by check_bounds().
     void check_result(std::size_t rank) {
-        for (BufferId buffer : {BufferId::input, BufferId::output}) {
-            const std::uint32_t count = buffer_chunks(schedules_[rank], buffer);
-            for (std::uint32_t chunk = 0; chunk < count && !findings_.has_fault(); ++chunk)
-                check_chunk(rank, {buffer, chunk});
-        }
+        const std::uint32_t count = buffer_chunks(schedules_[rank], BufferId::output);
+        for (std::uint32_t chunk = 0; chunk < count && !findings_.has_fault(); ++chunk)
+            check_chunk(rank, {BufferId::output, chunk});
     }
 
     void check_chunk(std::size_t rank, const Place& place) {
         const Content content = content_after(schedules_[rank], place);
         if (content.kind == Content::Kind::unspecified) return;
-        const Value held = at(rank, place);
+        const Value held = *at(rank, place);
         if (held == Value{} || !values_.holds(held, content)) {
             findings_.report(
                 FaultKind::result, "rank {}: {}[{}] ends with {}", rank, name_of(place.buffer),
@@ -133,7 +145,7 @@ class ValueCheck {
     }
 
     void check_agreement(std::size_t rank, const Place& place) {
-        const Value held = at(rank, place);
+        const Value held = *at(rank, place);
         const auto [known, is_new] = agreed_.try_emplace(place.chunk, held);
         if (values_.is_same(known->second, held)) return;
         findings_.report(
@@ -146,8 +158,9 @@ class ValueCheck {
     std::span<const Schedule> schedules_;
     Values& values_;
     Findings& findings_;
-    std::vector<std::array<std::vector<Value>, 4>> buffers_;  ///< By rank, buffer, chunk.
-    std::unordered_map<std::uint32_t, Value> agreed_;         ///< allreduce: by chunk.
+    std::vector<std::array<std::size_t, 4>> first_;    ///< By rank and buffer, in values_at_.
+    std::vector<Value> values_at_;                     ///< By rank, buffer, chunk.
+    std::unordered_map<std::uint32_t, Value> agreed_;  ///< allreduce: by chunk.
 };
 
 }  // namespace dlrt::coll

@@ -4,6 +4,9 @@
 
 #include "collectives/algorithms.hpp"
 
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace dlrt::coll {
@@ -34,19 +37,61 @@ inline std::vector<Placements> placements_of(Collective collective) {
     return {};
 }
 
+/// The schedules of one root in all placements; each is built once.
+class AllRanks {
+  public:
+    AllRanks(
+        const Algorithm& algorithm, std::int32_t size, std::int32_t root,
+        const Groups* groups = nullptr
+    )
+        : algorithm_(algorithm), size_(size), root_(root), groups_(groups) {
+        for (std::int32_t rank = 0; rank < size; ++rank)
+            schedules_.push_back(build(rank, Placement::separate));
+        placements_.resize(schedules_.size(), Placement::separate);
+        others_.resize(schedules_.size());
+    }
+
+    /// Until the next call.
+    std::span<const Schedule> placed(Placements placements) {
+        for (std::int32_t rank = 0; rank < size_; ++rank) {
+            const auto index = static_cast<std::size_t>(rank);
+            const Placement placement = placement_of(rank, placements);
+            if (placements_[index] == placement) continue;
+            placements_[index] = placement;
+            if (!others_[index]) others_[index] = build(rank, placement);
+            std::swap(schedules_[index], *others_[index]);
+        }
+        return schedules_;
+    }
+    std::vector<Schedule> take(Placements placements) && {
+        placed(placements);
+        return std::move(schedules_);
+    }
+
+  private:
+    [[nodiscard]] Schedule build(std::int32_t rank, Placement placement) const {
+        return algorithm_.build({size_, rank, root_, placement, groups_});
+    }
+    [[nodiscard]] Placement placement_of(std::int32_t rank, Placements placements) const {
+        const bool may = !algorithm_.has_root || rank == root_;
+        const bool does = placements == Placements::all ||
+                          (placements == Placements::odd_ranks && rank % 2 == 1);
+        return may && does ? Placement::in_place : Placement::separate;
+    }
+
+    const Algorithm& algorithm_;
+    std::int32_t size_, root_;
+    const Groups* groups_;
+    std::vector<Schedule> schedules_;
+    std::vector<Placement> placements_;            ///< Of schedules_.
+    std::vector<std::optional<Schedule>> others_;  ///< By rank, of the other placement, once built.
+};
+
 inline std::vector<Schedule> all_ranks(
     const Algorithm& algorithm, std::int32_t size, std::int32_t root, Placements placements,
     const Groups* groups = nullptr
 ) {
-    std::vector<Schedule> schedules;
-    for (std::int32_t rank = 0; rank < size; ++rank) {
-        const bool may = !algorithm.has_root || rank == root;
-        const bool does = placements == Placements::all ||
-                          (placements == Placements::odd_ranks && rank % 2 == 1);
-        const Placement placement = may && does ? Placement::in_place : Placement::separate;
-        schedules.push_back(algorithm.build({size, rank, root, placement, groups}));
-    }
-    return schedules;
+    return AllRanks(algorithm, size, root, groups).take(placements);
 }
 
 }  // namespace dlrt::coll

@@ -42,10 +42,11 @@ std::vector<Groups> partitions(std::int32_t size) {
 enum class Roots : std::uint8_t { all, turns, some };
 
 void prove(
-    const Algorithm& algorithm, std::int32_t root, Placements placements, const Groups& groups
+    const Algorithm& algorithm, Placements placements, const Groups& groups, AllRanks& ranks,
+    RootProver& prover
 ) {
-    const auto schedules = all_ranks(algorithm, groups.size(), root, placements, &groups);
-    const auto fault = find_fault(schedules);
+    const auto schedules = ranks.placed(placements);
+    const auto fault = prover.find_fault(schedules, Proof::exact);
     if (fault || schedules[0].operand_order != operand_order(algorithm, &groups)) {
         std::string members;
         for (std::int32_t rank = 0; rank < groups.size(); ++rank)
@@ -53,7 +54,7 @@ void prove(
         FAIL(
             name_of(algorithm.collective)
             << ' ' << algorithm.name << " p " << groups.size() << " groups" << members << " root "
-            << root << " placement " << static_cast<int>(placements) << ": "
+            << schedules[0].shape.root << " placement " << static_cast<int>(placements) << ": "
             << (fault ? fault->text : "another order of operands")
         );
     }
@@ -70,9 +71,11 @@ void prove(const Algorithm& algorithm, std::int32_t size, Roots roots) {
         const std::int32_t stride = takes_turns           ? turn
                                     : roots == Roots::all ? 1
                                                           : std::max(1, size / 3);
+        RootProver prover;
         for (std::int32_t root = first; root < (algorithm.has_root ? size : 1); root += stride) {
+            AllRanks ranks(algorithm, size, root, &groups);
             for (Placements placements : placements_of(algorithm.collective))
-                prove(algorithm, root, placements, groups);
+                prove(algorithm, placements, groups, ranks, prover);
         }
     }
 }
@@ -88,9 +91,10 @@ std::vector<const Algorithm*> hierarchical() {
 void prove_share(std::size_t share) {
     constexpr std::size_t share_count = 4;
     const std::vector<const Algorithm*> all = hierarchical();
-    for (std::size_t i = share; i < all.size(); i += share_count) {
-        for (std::int32_t size = 1; size <= 128; ++size)
-            prove(*all[i], size, size <= 24 ? Roots::all : Roots::turns);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t size = 1 + (i + share) % share_count; size <= 128; size += share_count) {
+            prove(*all[i], static_cast<std::int32_t>(size), size <= 24 ? Roots::all : Roots::turns);
+        }
     }
     SUCCEED();
 }

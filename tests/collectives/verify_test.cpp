@@ -3,8 +3,12 @@
 /// right schedule is mutation_test.cpp's.
 #include "collectives/verify.hpp"
 
+#include "collectives/expressions.hpp"
 #include "collectives/schedule_builder.hpp"
 #include "tests/collectives/all_ranks.hpp"
+
+#include <set>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -199,6 +203,43 @@ TEST_CASE("verify: a broadcast from another root is compared with a proven one",
         if (step.kind == StepKind::reduce) step.right = step.source;
     }
     CHECK_FALSE(is_turned(reduced_to(0), wrong));
+}
+
+TEST_CASE("verify: expressions known from other roots hide no fault", "[collectives]") {
+    const auto reduced_to = [](std::int32_t root) {
+        return all_ranks(
+            *find_algorithm(Collective::reduce, "rabenseifner"), 6, root, Placements::none
+        );
+    };
+    RootProver prover;
+    for (int time = 0; time < 2; ++time) {
+        for (std::int32_t root = 0; root < 6; ++root) {
+            CHECK_FALSE(prover.find_fault(reduced_to(root), Proof::exact).has_value());
+            std::vector<Schedule> wrong = reduced_to(root);
+            for (Step& step : wrong[static_cast<std::size_t>(root)].steps) {
+                if (step.kind == StepKind::reduce) std::swap(step.source, step.right);
+            }
+            CHECK(prover.find_fault(wrong, Proof::exact).has_value());
+        }
+    }
+}
+
+TEST_CASE("verify: expressions are equal when their sides are", "[collectives]") {
+    Expressions expressions(4);
+    const auto leaf = [&](std::int32_t rank) { return expressions.leaf(rank, 0); };
+    const auto first = expressions.combine(leaf(0), leaf(1));
+    const auto second = expressions.combine(leaf(0), leaf(2));
+    const auto third = expressions.combine(leaf(0), leaf(3));
+    CHECK(std::set{first, second, third}.size() == 3);
+    CHECK(expressions.combine(leaf(0), leaf(1)) == first);
+    CHECK(expressions.combine(leaf(0), leaf(2)) == second);
+    CHECK(expressions.combine(leaf(0), leaf(3)) == third);
+    CHECK(expressions.combine(leaf(1), leaf(0)) != first);
+    CHECK_FALSE(expressions.combine(*first, leaf(1)).has_value());
+    CHECK_FALSE(expressions.combine(*first, leaf(1)).has_value());
+    const auto all = expressions.combine(*first, *expressions.combine(leaf(2), leaf(3)));
+    CHECK(expressions.contains_all(*all));
+    CHECK_FALSE(expressions.contains_all(*second));
 }
 
 }  // namespace dlrt::coll

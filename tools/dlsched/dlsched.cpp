@@ -252,7 +252,7 @@ bool verify_one(const Algorithm& algorithm, const Request& request) {
             std::vector<Schedule> schedules = all_ranks(algorithm, size, how);
             const coll::Proof proof = coll::affordable_proof(schedules);
             ++(proof == coll::Proof::exact ? exact_count : random_count);
-            const auto fault = prover.find_fault(std::move(schedules), proof);
+            const auto fault = prover.find_fault(schedules, proof);
             if (!fault) continue;
             fmt::print(
                 "{} {}: wrong on {} ranks, root {}: {}\n", name_of(algorithm.collective),

@@ -51,6 +51,14 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
     for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
         const std::optional<FlightEntry> other = record_of(inside, call, rank);
         if (other && !is_same_call(*own, *other)) return explain_disagreement(inside, call, rank);
+        const WorldRank world_rank = call.group->world_rank(rank);
+        if (!other && inside.has_freed(world_rank, call.user_context, call.number.short_form())) {
+            return fmt::format(
+                "operation {} of this communicator: rank {} calls {}, rank {} has freed the "
+                "communicator without it",
+                call.number.value, call.rank, describe_call(*own), rank
+            );
+        }
         const auto failed = inside.find_failed_call(
             call.group->world_rank(rank), call.user_context
         );
@@ -62,6 +70,26 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
         );
     }
     return std::nullopt;
+}
+
+std::string describe_absence(EngineInside& inside, const CallInProgress& call) {
+    const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
+    std::string absent;
+    int absent_count = 0;
+    for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
+        const auto has_come = inside.has_come(
+            call.group->world_rank(rank), call.user_context, call.number.short_form()
+        );
+        if (rank == call.rank || has_come.value_or(true)) continue;
+        absent += fmt::format("{}{}", absent_count++ == 0 ? "" : ", ", rank);
+    }
+    const std::string text = fmt::format(
+        "{}, operation {} of its communicator", own ? describe_call(*own) : "a collective",
+        call.number.value
+    );
+    if (absent_count == 0) return text + ": all ranks of this host have called it";
+    if (absent_count == 1) return fmt::format("{}: rank {} has not called it", text, absent);
+    return fmt::format("{}: ranks {} have not called it", text, absent);
 }
 
 Status compare_with_waiters(Engine& engine, const CallInProgress& call) {

@@ -34,10 +34,14 @@ void tell_of_disagreement(EngineInside& inside, const CallInProgress& call);
     EngineInside& inside, const CallInProgress& call, std::int32_t peer
 );
 
-/// Looks at all ranks; the same where one has another call, or has found another disagreement.
+/// Looks at all ranks; the same where one has another call, has found another disagreement, or has
+/// freed the communicator.
 [[nodiscard]] std::optional<std::string> find_disagreement(
     EngineInside& inside, const CallInProgress& call
 );
+
+/// The call and who hasn't come to it yet, as far as this host knows.
+[[nodiscard]] std::string describe_absence(EngineInside& inside, const CallInProgress& call);
 
 /// For an operation that begins while others have waited for some time (see HostNotes):
 /// Errc::mismatch as above. Takes the lock.

@@ -78,7 +78,8 @@ Status Core::init_with_store(ThreadLevel required, KeyValueStore store, Progress
     return enter({required, progress}, std::move(store));
 }
 
-Status Core::finalize() {
+template<typename Part>
+Status Core::end_after(const char* call, const Part& part) {
     const std::unique_lock lock(entry_mutex, std::try_to_lock);
     if (!lock.owns_lock()) {
         return fail(Errc::thread, "another thread is inside init or finalize");
@@ -86,17 +87,39 @@ Status Core::finalize() {
     Core* core = get();
     if (core == nullptr) return absence();
     if (core->flight().has_other_threads_inside()) {
-        return fail(Errc::thread, "finalize while other threads are inside calls of dlrt");
+        return fail(Errc::thread, "{} while other threads are inside calls of dlrt", call);
     }
-    const Status met = core->state_->meet_all();
-    const std::string reason = met.ok() ? std::string() : last_error_text();
+    Status outcome;
+    const Farewell farewell = part(*core->state_, outcome);
+    const std::string reason = outcome.ok() ? std::string() : last_error_text();
     instance_.store(nullptr, std::memory_order_release);
     phase.store(Phase::after, std::memory_order_relaxed);
     const std::unique_ptr<Core> owned(core);
-    owned->state_->leave(met);
-    if (met.ok()) return {};
-    const std::string text = fmt::format("this rank has left, but not all others came: {}", reason);
-    return store_failure(met.code, 0, text);
+    owned->state_->leave(farewell);
+    if (outcome.ok()) return {};
+    return store_failure(outcome.code, 0, fmt::format("this rank has left, but {}", reason));
+}
+
+Status Core::finalize() {
+    return end_after("finalize", [](State& state, Status& outcome) {
+        const Status met = state.meet_all();
+        if (met.ok()) return Farewell::met_all;
+        outcome = store_failure(
+            met.code, 0, fmt::format("not all others came: {}", last_error_text())
+        );
+        return Farewell::alone;
+    });
+}
+
+Status Core::leave(std::int64_t timeout_ms) {
+    return end_after("leave", [timeout_ms](State& state, Status& outcome) {
+        if (!state.hand_over(timeout_ms)) {
+            outcome = fail(
+                Errc::timeout, "not all that it sends has been received within {} ms", timeout_ms
+            );
+        }
+        return Farewell::alone;
+    });
 }
 
 Status Core::absence() {

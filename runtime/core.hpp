@@ -37,6 +37,9 @@ class DLRT_CORE Core {
     /// Completes what is in flight, waits for all ranks, leaves. Errors: not_initialized; thread
     /// when other threads are inside a call.
     static Status finalize();
+    /// Leaves without meeting anybody, as a process that ends, when what it sends has been handed
+    /// over or the time is up. Errors: those of finalize; timeout: it has left all the same.
+    static Status leave(std::int64_t timeout_ms);
     /// Null before init, after finalize and in a child forked after init.
     [[nodiscard]] static Core* get() { return instance_.load(std::memory_order_acquire); }
     /// Why get() is null: not_initialized or forked, with text.
@@ -65,6 +68,9 @@ class DLRT_CORE Core {
 
   private:
     Core();
+    /// `part` of the state is done first, and says how this rank leaves.
+    template<typename Part>
+    static Status end_after(const char* call, const Part& part);
     struct Wish {
         ThreadLevel level;
         ProgressBy progress;

@@ -2,12 +2,14 @@
 /// From the environment to a running engine, and back.
 #include "runtime/core_state.hpp"
 
+#include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/host_cells.hpp"
 #include "runtime/host_collective.hpp"
 #include "runtime/request_state.hpp"
 #include "runtime/tenancy.hpp"
+#include "runtime/timed_wait.hpp"
 #include "runtime/wireup/message.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 #include "transports/loopback/loopback.hpp"
@@ -281,7 +283,13 @@ void Core::State::report_unreceived() {
     );
 }
 
-void Core::State::leave(const Status& met) {
+bool Core::State::hand_over(std::int64_t timeout_ms) {
+    constexpr std::int64_t longest_ms = std::int64_t{1} << 42;
+    const auto limited_ms = static_cast<std::uint64_t>(std::min(timeout_ms, longest_ms));
+    return hand_over_until(*engine_, monotonic_ns() + limited_ms * 1'000'000);
+}
+
+void Core::State::leave(Farewell farewell) {
     progress_thread_.reset();
     if (world_->host_collective() != nullptr) world_->host_collective()->leave();
     self_.reset();
@@ -291,7 +299,7 @@ void Core::State::leave(const Status& met) {
     heap_.reset();
     life().pid.store(0, std::memory_order_relaxed);
     // Before the source closes what others watch: pairs with their look at this cell.
-    if (met.ok()) {
+    if (farewell == Farewell::met_all) {
         life().life.store(
             static_cast<std::uint32_t>(RankLife::finalized), std::memory_order_release
         );

@@ -15,6 +15,12 @@
 
 namespace dlrt {
 
+/// How a rank leaves.
+enum class Farewell : std::uint8_t {
+    met_all,
+    alone,  ///< Others must not wait for it in vain.
+};
+
 class Core::State {
   public:
     /// Numbers of the contexts that exist without being asked for; a rank's own begin after them.
@@ -32,9 +38,10 @@ class Core::State {
     /// open.
     /// Fails when a rank has gone without coming here.
     [[nodiscard]] Status meet_all();
-    /// Closes the engine, marks the rank finalized, or departed where its meeting failed so that no
-    /// other waits for it in vain, and leaves the source.
-    void leave(const Status& met);
+    /// Closes the engine, marks the rank finalized or departed, and leaves the source.
+    void leave(Farewell farewell);
+    /// Whether what this rank sends was handed over in that time.
+    [[nodiscard]] bool hand_over(std::int64_t timeout_ms);
     void abort(int status, std::string_view text);
     /// In a forked child: only system calls.
     void abandon() noexcept { source_->abandon(); }

@@ -100,6 +100,15 @@ class EngineState final : public Progress {
     [[nodiscard]] bool has_long_waiters() const {
         return notes_ != nullptr && notes_->long_waiters.load(std::memory_order_relaxed) != 0;
     }
+    /// Null for one on another host.
+    [[nodiscard]] const FlightRing* flight_ring_of(WorldRank rank) const;
+    /// Whether a rank has called that operation of the context or a later one. Empty when it isn't
+    /// known, since it is on another host.
+    [[nodiscard]] std::optional<bool> has_come(
+        WorldRank rank, ContextId context, std::int32_t number
+    ) const;
+    /// Whether a rank is known to have freed that communicator without calling the operation.
+    [[nodiscard]] bool has_freed(WorldRank rank, ContextId context, std::int32_t number) const;
     /// The call of a rank on this host that has that operation number in the context, or has
     /// failed there. Empty when it isn't known (yet, or any more).
     [[nodiscard]] std::optional<FlightEntry> find_call(

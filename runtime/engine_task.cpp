@@ -27,6 +27,13 @@ struct Round {
     }
 };
 
+/// Of two operations' numbers, which go round; a record is at most as old as the ring is long.
+bool is_at_or_after(std::int32_t number, std::int32_t other) {
+    const std::uint32_t ahead = static_cast<std::uint32_t>(number) -
+                                static_cast<std::uint32_t>(other);
+    return ahead < std::uint32_t{1} << 29;
+}
+
 }  // namespace
 
 Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check) {
@@ -61,6 +68,15 @@ std::optional<FlightEntry> EngineInside::find_call(
 
 std::optional<FlightEntry> EngineInside::find_failed_call(WorldRank rank, ContextId context) const {
     return state_.find_call(rank, context, std::nullopt);
+}
+
+std::optional<bool> EngineInside::has_come(WorldRank rank, ContextId context, std::int32_t number)
+    const {
+    return state_.has_come(rank, context, number);
+}
+
+bool EngineInside::has_freed(WorldRank rank, ContextId context, std::int32_t number) const {
+    return state_.has_freed(rank, context, number);
 }
 
 void EngineInside::mark_failed(ContextId context, FlightPlace place) {
@@ -203,14 +219,42 @@ void EngineState::compare_calls() {
     waiter.note_event();
 }
 
+const FlightRing* EngineState::flight_ring_of(WorldRank rank) const {
+    const auto local = std::find(world_rank_of_local_.begin(), world_rank_of_local_.end(), rank);
+    if (segment_ == nullptr || local == world_rank_of_local_.end()) return nullptr;
+    return &segment_->flight_ring(static_cast<std::uint32_t>(local - world_rank_of_local_.begin()));
+}
+
+std::optional<bool> EngineState::has_come(WorldRank rank, ContextId context, std::int32_t number)
+    const {
+    const FlightRing* const ring = flight_ring_of(rank);
+    if (ring == nullptr) return std::nullopt;
+    for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
+        if (!is_of_collective(entry.call)) continue;
+        if (entry.context != static_cast<std::uint64_t>(context)) continue;
+        if (is_at_or_after(entry.tag, number)) return true;
+    }
+    return false;
+}
+
+bool EngineState::has_freed(WorldRank rank, ContextId context, std::int32_t number) const {
+    const FlightRing* const ring = flight_ring_of(rank);
+    if (ring == nullptr) return false;
+    for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
+        if (entry.call != Call::comm_free) continue;
+        if (entry.context != static_cast<std::uint64_t>(context)) continue;
+        // Its tag is the number that the next operation would have had.
+        return is_at_or_after(number, entry.tag);
+    }
+    return false;
+}
+
 std::optional<FlightEntry> EngineState::find_call(
     WorldRank rank, ContextId context, std::optional<std::int32_t> number
 ) const {
-    const auto local = std::find(world_rank_of_local_.begin(), world_rank_of_local_.end(), rank);
-    if (segment_ == nullptr || local == world_rank_of_local_.end()) return std::nullopt;
-    const auto local_rank = static_cast<std::uint32_t>(local - world_rank_of_local_.begin());
-    const FlightRing& ring = segment_->flight_ring(local_rank);
-    for (const FlightEntry& entry : read_flight_ring(ring, flight_record_count)) {
+    const FlightRing* const ring = flight_ring_of(rank);
+    if (ring == nullptr) return std::nullopt;
+    for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
         if (!is_of_collective(entry.call)) continue;
         if (entry.context != static_cast<std::uint64_t>(context)) continue;
         const bool is_it = number ? entry.tag == *number : entry.state == FlightState::failed;

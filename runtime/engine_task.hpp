@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace dlrt {
 
@@ -35,6 +36,12 @@ class EngineInside {
     ) const;
     [[nodiscard]] std::optional<FlightEntry> find_failed_call(WorldRank rank, ContextId context)
         const;
+    /// See EngineState::has_come().
+    [[nodiscard]] std::optional<bool> has_come(
+        WorldRank rank, ContextId context, std::int32_t number
+    ) const;
+    /// See EngineState::has_freed().
+    [[nodiscard]] bool has_freed(WorldRank rank, ContextId context, std::int32_t number) const;
     /// Lets the others of the communicator know that this operation failed for all of them.
     void mark_failed(ContextId context, FlightPlace place);
     /// The oldest message without a receive in the context for whose key `is_wanted`.
@@ -43,6 +50,8 @@ class EngineInside {
     ) const;
     /// Whether any message waits for its receive.
     [[nodiscard]] bool has_waiting() const;
+    /// For other parts of the engine itself.
+    [[nodiscard]] EngineState& state() { return state_; }
 
   private:
     EngineState& state_;
@@ -68,6 +77,8 @@ class EngineTask {
     [[nodiscard]] virtual Status outcome() const = 0;
     /// Looks whether the others are in the same operation; now and then while it waits.
     virtual void compare_calls(EngineInside& inside) = 0;
+    /// The call, and who hasn't come to it yet.
+    [[nodiscard]] virtual std::string describe_wait(EngineInside& inside) const = 0;
     /// Its request has gone: it is the engine's no more.
     virtual void retire(EngineInside& inside) = 0;
 

@@ -195,6 +195,10 @@ void ScheduleRunner::compare_calls(EngineInside& inside) {
     if (found) decide_failure(Errc::mismatch, "{}", *found);
 }
 
+std::string ScheduleRunner::describe_wait(EngineInside& inside) const {
+    return describe_absence(inside, call_in_progress(channel_.number));
+}
+
 void ScheduleRunner::look_for_leftovers(EngineInside& inside) {
     const std::uint64_t own = channel_.number.value;
     const auto age_of = [&](Tag tag) {

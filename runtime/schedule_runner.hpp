@@ -63,6 +63,7 @@ class ScheduleRunner final : public EngineTask {
     Progress advance(EngineInside& inside) override;
     [[nodiscard]] Status outcome() const override;
     [[nodiscard]] bool has_succeeded() const { return status_.ok(); }
+    [[nodiscard]] std::string describe_wait(EngineInside& inside) const override;
     void compare_calls(EngineInside& inside) override;
     /// After a round that nothing went wrong in: whether messages of earlier operations are left,
     /// which nobody will receive. REQUIRES: no other operation of the communicator is in flight.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -39,6 +40,19 @@ Fd watch(const Engine::Options& options) {
     for (const auto& endpoint : endpoints) add(endpoint->capabilities().sleep_descriptor);
     add(options.doorbell_descriptor);
     return epoll;
+}
+
+/// On the clock of condition variables, which is that of monotonic_ns().
+std::chrono::steady_clock::time_point time_of(std::uint64_t deadline_ns) {
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns));
+}
+
+/// For how long to sleep, at most `timeout_ns` (negative: no limit) and until the deadline, if any.
+std::int64_t earlier(std::int64_t timeout_ns, std::uint64_t deadline_ns) {
+    if (deadline_ns == 0) return timeout_ns;
+    const std::uint64_t now_ns = monotonic_ns();
+    const auto left_ns = static_cast<std::int64_t>(deadline_ns - std::min(deadline_ns, now_ns));
+    return timeout_ns < 0 ? left_ns : std::min(timeout_ns, left_ns);
 }
 
 }  // namespace
@@ -110,7 +124,7 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, Sleepiness&
     }
     sleepiness.is_marked = true;
     progress_.check_world();
-    sleep(phase, condition, compare_calls_in_time(sleepiness));
+    sleep(phase, condition, earlier(compare_calls_in_time(sleepiness), condition.deadline_ns));
 }
 
 std::int64_t Waiter::compare_calls_in_time(Sleepiness& sleepiness) {
@@ -245,7 +259,12 @@ void Waiter::sleep_as_other(const Condition& condition) {
     Sleeper self{&condition, {}, false};
     sleepers_.push_back(&self);
     std::unique_lock lock(mutex_, std::adopt_lock);
-    self.wake.wait(lock, [&] { return self.is_woken; });
+    const auto is_woken = [&self] { return self.is_woken; };
+    if (condition.deadline_ns == 0) {
+        self.wake.wait(lock, is_woken);
+    } else if (!self.wake.wait_until(lock, time_of(condition.deadline_ns), is_woken)) {
+        std::erase(sleepers_, &self);
+    }
     // The caller goes on holding it.
     static_cast<void>(lock.release());
 }

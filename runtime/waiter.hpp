@@ -66,6 +66,9 @@ struct Condition {
     bool (*is_true)(void* state);
     void* state;
     Asked asked = Asked::by_any_thread;
+    /// When to ask again at the latest, whatever happens: the condition knows that it is over then.
+    /// 0: never.
+    std::uint64_t deadline_ns = 0;
 };
 
 /// In which phase a wait is. Pure.

@@ -153,7 +153,10 @@ dlrt_err dlrt_comm_free(dlrt_comm* comm) {
     if (!taken) {
         return to_c(site.fail(Errc::communicator, "DLRT_COMM_WORLD and DLRT_COMM_SELF stay"));
     }
-    const FlightMark mark(site, record_of(Call::comm_free, **taken));
+    FlightRecorder::Operation operation = record_of(Call::comm_free, **taken);
+    // Those who wait in a later one find that this rank won't come.
+    operation.place.tag = (*taken)->next_operation_number(Persistence::once).short_form();
+    const FlightMark mark(site, operation);
     site.surface().forget_recent();
     retire(**taken);
     *comm = DLRT_COMM_NULL;

@@ -2,6 +2,10 @@
 /// Completion: start, wait, test, cancel and free of requests, in all the forms of dlrt.h.
 #include "runtime/api/outcome.hpp"
 #include "runtime/api/request_list.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/timed_wait.hpp"
+
+#include <algorithm>
 
 namespace dlrt::api {
 namespace {
@@ -35,6 +39,26 @@ Harvest collect_complete(
 Status finish_all(const Site& site, RequestList& list, dlrt_status* statuses) {
     const Failures failures = list.finish_all(site, statuses);
     return failures.count == 0 ? Status{} : failures.status();
+}
+
+/// Far in the future where the sum doesn't fit.
+std::uint64_t deadline_after_ms(std::int64_t timeout_ms) {
+    constexpr std::int64_t longest_ms = std::int64_t{1} << 42;
+    const std::int64_t limited_ms = std::min(timeout_ms, longest_ms);
+    return monotonic_ns() + static_cast<std::uint64_t>(limited_ms) * 1'000'000;
+}
+
+/// REQUIRES: something is pending.
+[[gnu::cold]] Status explain_timeout(
+    const Site& site, const RequestList& list, std::int64_t timeout_ms
+) {
+    std::int32_t first = 0;
+    while (!list.is_pending(first)) ++first;
+    const Request& request = *list.requests()[static_cast<std::size_t>(first)];
+    return site.fail(
+        Errc::timeout, "after {} ms request {} is not complete: {}", timeout_ms, first,
+        describe_wait(site.engine(), request)
+    );
 }
 
 FlightRecorder::Operation record_of(Call call, std::int32_t count) {
@@ -97,6 +121,31 @@ dlrt_err dlrt_waitany(int32_t count, dlrt_request* requests, int32_t* index, dlr
     if (!found && list.pending_count() > 0) {
         const FlightMark mark(site, record_of(Call::wait_any, count));
         site.engine().wait_any(list.requests());
+        found = first_complete(list);
+    }
+    *index = found.value_or(DLRT_UNDEFINED);
+    if (found) return to_c(list.finish(site, *found, status));
+    write_empty_status(status);
+    return DLRT_OK;
+}
+
+dlrt_err dlrt_waitany_for(
+    int32_t count, dlrt_request* requests, int64_t timeout_ms, int32_t* index, dlrt_status* status
+) {
+    const Site site("dlrt_waitany_for");
+    RequestList list;
+    if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
+    if (const Status bad = site.require(index, "index"); !bad.ok()) return to_c(bad);
+    if (timeout_ms < 0) {
+        return to_c(site.fail(Errc::argument, "timeout_ms is {}, less than 0", timeout_ms));
+    }
+    std::optional<std::int32_t> found = first_complete(list);
+    if (!found && list.pending_count() > 0) {
+        const FlightMark mark(site, record_of(Call::wait_any, count));
+        const std::uint64_t deadline_ns = deadline_after_ms(timeout_ms);
+        if (!wait_any_until(site.engine(), list.requests(), deadline_ns)) {
+            return to_c(explain_timeout(site, list, timeout_ms));
+        }
         found = first_complete(list);
     }
     *index = found.value_or(DLRT_UNDEFINED);

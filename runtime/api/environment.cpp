@@ -133,21 +133,42 @@ dlrt_err dlrt_init_store(
     return finish_init(function, joined, provided);
 }
 
-dlrt_err dlrt_finalize(void) {
-    const Site site("dlrt_finalize");
-    if (!site.is_ready()) return site.error();
+namespace dlrt::api {
+namespace {
+
+/// What finalize and leave have in common: `end` is Core's part.
+template<typename End>
+dlrt_err end_with(const Site& site, const End& end) {
     if (site.surface().open_call_groups() != 0) {
         return to_c(site.fail(
             Errc::unsupported, "a group of calls is open; dlrt_group_end must close it first"
         ));
     }
     const std::vector<std::string> leftovers = describe_leftovers(site.surface());
-    const Status outcome = Core::finalize();
+    const Status outcome = end();
     if (Core::get() == nullptr) {
         site.surface().detach();
         for (const std::string& line : leftovers) std::fputs(line.c_str(), stderr);
     }
     return outcome.ok() ? DLRT_OK : to_c(site.pass(outcome));
+}
+
+}  // namespace
+}  // namespace dlrt::api
+
+dlrt_err dlrt_finalize(void) {
+    const Site site("dlrt_finalize");
+    if (!site.is_ready()) return site.error();
+    return end_with(site, [] { return Core::finalize(); });
+}
+
+dlrt_err dlrt_leave(int64_t timeout_ms) {
+    const Site site("dlrt_leave");
+    if (!site.is_ready()) return site.error();
+    if (timeout_ms < 0) {
+        return to_c(site.fail(Errc::argument, "timeout_ms is {}, less than 0", timeout_ms));
+    }
+    return end_with(site, [timeout_ms] { return Core::leave(timeout_ms); });
 }
 
 int dlrt_initialized(void) {

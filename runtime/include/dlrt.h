@@ -227,6 +227,11 @@ DLRT_PUBLIC dlrt_err dlrt_init_store(
  * second call, or other threads inside a call (DLRT_ERR_THREAD). DLRT_ERR_PEER_LOST when a rank has
  * ended without finalizing: the caller has left all the same. */
 DLRT_PUBLIC dlrt_err dlrt_finalize(void);
+/* Leaves without meeting the others, as a process that ends, but once what this rank sends has been
+ * handed over, for which it waits timeout_ms at most (then DLRT_ERR_TIMEOUT: it has left all the
+ * same). Whoever waits for this rank afterwards gets DLRT_ERR_PEER_LOST. Local. Errors otherwise as
+ * dlrt_finalize, and DLRT_ERR_ARG. */
+DLRT_PUBLIC dlrt_err dlrt_leave(int64_t timeout_ms);
 DLRT_PUBLIC int dlrt_initialized(void); /* 1 between init and finalize */
 DLRT_PUBLIC int dlrt_finalized(void);   /* 1 after finalize, until a new init */
 DLRT_PUBLIC dlrt_err dlrt_query_thread(dlrt_thread_level* provided);
@@ -422,6 +427,12 @@ DLRT_PUBLIC dlrt_err
 dlrt_waitany(int32_t count, dlrt_request* requests, int32_t* index, dlrt_status* status);
 DLRT_PUBLIC dlrt_err dlrt_testany(
     int32_t count, dlrt_request* requests, int32_t* index, int* is_complete, dlrt_status* status
+);
+/* As dlrt_waitany, for about timeout_ms at most: then DLRT_ERR_TIMEOUT, and all requests stay as
+ * they are. dlrt_last_error() names the first unfinished operation, and of a collective the ranks
+ * on this host that have not called it. */
+DLRT_PUBLIC dlrt_err dlrt_waitany_for(
+    int32_t count, dlrt_request* requests, int64_t timeout_ms, int32_t* index, dlrt_status* status
 );
 /* *completed_count is DLRT_UNDEFINED when all are null or inactive. statuses may be NULL. */
 DLRT_PUBLIC dlrt_err dlrt_waitsome(

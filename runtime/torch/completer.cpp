@@ -19,17 +19,18 @@ Completer::Completer() {
     require(dlrt_comm_dup(DLRT_COMM_SELF, &self_), "a communicator of the torch layer");
 }
 
-void Completer::take(std::shared_ptr<Operation> operation) {
+bool Completer::take(std::shared_ptr<Operation> operation) {
     const std::lock_guard lock(mutex_);
-    if (is_over_) return;
+    if (is_over_) return false;
     new_.push_back(std::move(operation));
-    if (is_stopping_) return;
+    if (is_stopping_) return false;
     if (thread_.joinable()) {
         wake();
     } else {
         thread_ = std::thread([this] { run(); });
         ::pthread_setname_np(thread_.native_handle(), "dlrt-torch");
     }
+    return true;
 }
 
 void Completer::stop() {
@@ -43,7 +44,12 @@ void Completer::stop() {
     const Failure failure(
         DLRT_ERR_ABORTED, "the process group was destroyed while this operation was in flight"
     );
-    for (const auto& operation : held_) operation->end(std::make_exception_ptr(failure));
+    std::vector<std::shared_ptr<Operation>> left = held_;
+    {
+        const std::lock_guard lock(mutex_);
+        left.insert(left.end(), new_.begin(), new_.end());
+    }
+    for (const auto& operation : left) operation->end(std::make_exception_ptr(failure));
 }
 
 void Completer::forget() {

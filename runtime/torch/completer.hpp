@@ -22,8 +22,9 @@ class Completer {
     Completer(const Completer&) = delete;
     Completer& operator=(const Completer&) = delete;
 
-    /// Any thread.
-    void take(std::shared_ptr<Operation> operation);
+    /// Keeps it until its request is complete. False: only its memory is kept, since the end is
+    /// near. Any thread.
+    bool take(std::shared_ptr<Operation> operation);
     /// Ends the thread. What it had has failed, but its memory is kept: dlrt may still use it.
     void stop();
     /// Gives that memory back, and takes nothing more.

@@ -136,9 +136,8 @@ void Operation::let_go() {
 }
 
 void Operation::give_to_completer(std::unique_lock<std::mutex>&) {
-    if (!has_request()) return;
-    holder_ = Holder::completer;
-    completer_->take(shared_from_this());
+    const bool is_taken = has_request() && completer_->take(shared_from_this());
+    holder_ = is_taken ? Holder::completer : Holder::nobody;
 }
 
 Operation::Step Operation::wait_for_request(Clock::time_point until) {

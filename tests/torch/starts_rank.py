@@ -56,22 +56,27 @@ def everyway(folder):
         if extra == 1 and rank == 1:
             time.sleep(0.5)
         dist.destroy_process_group()
-    # One store for several.
-    store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), size, rank == 0)
+    # One store for several, under other prefixes, which torch's own barrier of init needs.
+    served = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), size, rank == 0)
+    prefixes = iter(range(1000))
+
+    def with_store():
+        store = dist.PrefixStore("init{}".format(next(prefixes)), served)
+        return {"store": store, "rank": rank, "world_size": size}
     for extra in range(3):
-        dist.init_process_group("dlrt", store=store, rank=rank, world_size=size)
+        dist.init_process_group("dlrt", **with_store())
         groups = [dist.new_group([0, 1]), dist.new_group([1])]
         check_sum(extra)
         del groups
         dist.destroy_process_group()
     # With operations that don't complete.
-    dist.init_process_group("dlrt", store=store, rank=rank, world_size=size)
+    dist.init_process_group("dlrt", **with_store())
     left = [dist.irecv(torch.ones(1), 1 - rank)]
     if rank == 0:
         left.append(dist.all_reduce(torch.ones(4), async_op=True))
     check_other_groups()
     dist.destroy_process_group()
-    dist.init_process_group("dlrt", store=store, rank=rank, world_size=size)
+    dist.init_process_group("dlrt", **with_store())
     check_sum()
     try:
         left[0].wait()
@@ -79,8 +84,7 @@ def everyway(folder):
     except RuntimeError:
         pass
     dist.destroy_process_group()
-    rounds(lambda: once(store=store, rank=rank, world_size=size))
-    return store
+    rounds(lambda: once(**with_store()))
 
 
 def check_other_groups():

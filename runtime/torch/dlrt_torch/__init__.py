@@ -92,9 +92,7 @@ def _with_a_store_of_now(usual, url, **options):
         try:
             store, rank, size = next(usual(url, **options))
             mark = "dlrt/met/{}/{}".format(rank, os.getpid())
-            is_of_before = rank != 0 and store.check([mark])
-            if not is_of_before or time.monotonic() > end:
-                store.set(mark, "1")
+            if rank == 0 or store.add(mark, 1) == 1 or time.monotonic() > end:
                 break
         except RuntimeError:
             # It went in this moment, or nobody serves one in time.

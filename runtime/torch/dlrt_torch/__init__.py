@@ -85,8 +85,8 @@ def _dlrun_handler(url, timeout=_default_timeout, **_):
 
 
 def _with_a_store_of_now(usual, url, **options):
-    """As the usual handler. But when groups are destroyed and made again, a rank that is quicker than
-    rank 0 would meet the store of before, which is about to go."""
+    """As the usual handler. But when groups are destroyed and made again, a rank that is quicker
+    than rank 0 would meet the store of before, which is about to go."""
     end = time.monotonic() + _old_store_limit_s
     while True:
         try:

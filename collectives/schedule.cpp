@@ -33,7 +33,7 @@ void set_edges(Schedule& schedule, std::vector<Edge> edges) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto first = targets.begin() + begins[i];
         const auto last = targets.begin() + begins[i + 1];
-        std::sort(first, last);
+        if (!std::is_sorted(first, last)) std::sort(first, last);
         begins[i] = static_cast<std::uint32_t>(schedule.successors.size());
         schedule.successors.insert(schedule.successors.end(), first, std::unique(first, last));
         for (std::size_t k = begins[i]; k < schedule.successors.size(); ++k)

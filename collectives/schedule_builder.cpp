@@ -18,6 +18,9 @@ ScheduleBuilder::ScheduleBuilder(const Header& header, const Shape& shape) {
     schedule_.operand_order = header.operand_order;
     schedule_.chunk_count = header.chunk_count;
     schedule_.window = header.window;
+    schedule_.steps.reserve(16);
+    edges_.reserve(64);
+    readers_.reserve(32);
 }
 
 ScheduleBuilder::StepIndex ScheduleBuilder::send(
@@ -103,11 +106,17 @@ ScheduleBuilder::StepIndex ScheduleBuilder::append(const Step& step) {
     return index;
 }
 
+// The chunks of a slice mostly give one edge.
+void ScheduleBuilder::add_edge(StepIndex earlier, StepIndex later) {
+    const Edge edge{earlier, later};
+    if (edges_.empty() || edges_.back() != edge) edges_.push_back(edge);
+}
+
 void ScheduleBuilder::note_read(const Place& place, std::uint32_t length, StepIndex step) {
     if (place.buffer == BufferId::none) return;
     for (std::uint32_t i = 0; i < length; ++i) {
         History& past = history(place.buffer, place.chunk + i);
-        if (past.writer >= 0) edges_.push_back({static_cast<StepIndex>(past.writer), step});
+        if (past.writer >= 0) add_edge(static_cast<StepIndex>(past.writer), step);
         readers_.push_back({step, past.last_reader});
         past.last_reader = static_cast<std::int64_t>(readers_.size()) - 1;
     }
@@ -124,11 +133,11 @@ void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepI
             const Reader& reader = readers_[static_cast<std::size_t>(at)];
             at = reader.previous;
             if (reader.step == step) continue;
-            edges_.push_back({reader.step, step});
+            add_edge(reader.step, step);
             has_reader = true;
         }
         if (past.writer >= 0 && past.writer != step && !has_reader) {
-            edges_.push_back({static_cast<StepIndex>(past.writer), step});
+            add_edge(static_cast<StepIndex>(past.writer), step);
         }
         past = {step, -1};
     }
@@ -136,7 +145,7 @@ void ScheduleBuilder::note_write(const Place& place, std::uint32_t length, StepI
 
 ScheduleBuilder::History& ScheduleBuilder::history(BufferId buffer, std::uint32_t chunk) {
     std::vector<History>& chunks = histories_[static_cast<std::size_t>(buffer)];
-    if (chunks.size() <= chunk) chunks.resize(chunk + 1);
+    if (chunks.size() <= chunk) chunks.resize(std::max<std::size_t>(chunk + 1, 2 * chunks.size()));
     if (buffer == BufferId::scratch)
         schedule_.scratch_chunks = std::max(schedule_.scratch_chunks, chunk + 1);
     return chunks[chunk];

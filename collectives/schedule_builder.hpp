@@ -54,6 +54,7 @@ class ScheduleBuilder {
     std::uint32_t& message_count(std::uint64_t key);
     Step message(StepKind kind, std::int32_t peer, std::uint16_t lane, const Slice& slice);
     StepIndex append(const Step& step);
+    void add_edge(StepIndex earlier, StepIndex later);
     void note_read(const Place& place, std::uint32_t length, StepIndex step);
     void note_write(const Place& place, std::uint32_t length, StepIndex step);
     History& history(BufferId buffer, std::uint32_t chunk);

@@ -115,7 +115,7 @@ void make_calls(const World& world, std::uint32_t seed, std::uint32_t call_count
     std::mt19937 own(seed + static_cast<std::uint32_t>(world.rank));
     for (std::uint32_t round = 0; round < call_count; ++round) {
         const std::size_t where = agreed() % members.size();
-        const std::uint32_t kind = agreed();
+        const auto kind = static_cast<std::uint32_t>(agreed());
         const std::size_t longest = agreed() % 16 == 0 ? 700 : 30;
         const std::size_t count = 1 + agreed() % longest;
         members[where].call(kind, round, count, static_cast<std::int32_t>(agreed() % 1024));

@@ -15,8 +15,9 @@ namespace {
 std::uint64_t FlightRecorder::current() const {
     if (is_shared_) return current_of_thread;
     const std::uint64_t newest = ring_->next_sequence.load(std::memory_order_relaxed) - 1;
-    const FlightRecord* const record = find(newest);
-    return record != nullptr && record->state != FlightState::finished ? newest : no_operation;
+    FlightRecord* const record = find(newest);
+    return record != nullptr && load(record->state) != FlightState::finished ? newest
+                                                                             : no_operation;
 }
 
 std::uint64_t FlightRecorder::enter_among_threads(const Operation& operation) {
@@ -42,8 +43,9 @@ void FlightRecorder::mark_waiting(std::uint64_t sequence) {
 
 void FlightRecorder::fail(std::uint64_t context, FlightPlace place) {
     for (FlightRecord& record : ring_->records) {
-        const bool is_it = record.context == context && record.place == place.packed() &&
-                           is_of_collective(record.call);
+        const bool is_it = load(record.context) == context &&
+                           load(record.place) == place.packed() &&
+                           is_of_collective(load(record.call));
         if (is_it) store(record.state, FlightState::failed);
     }
 }

@@ -71,7 +71,7 @@ class DLRT_CORE FlightRecorder {
         if (is_shared_) return no_operation;
         const std::uint64_t newest = ring_->next_sequence.load(std::memory_order_relaxed) - 1;
         FlightRecord* const record = find(newest);
-        if (record == nullptr || record->state != FlightState::finished) return no_operation;
+        if (record == nullptr || load(record->state) != FlightState::finished) return no_operation;
         store(record->state, FlightState::entered);
         return newest;
     }
@@ -88,6 +88,11 @@ class DLRT_CORE FlightRecorder {
     template<typename T>
     static void store(T& field, T value) {
         std::atomic_ref<T>(field).store(value, std::memory_order_release);
+    }
+    /// Another thread may have begun to use the record for the next operation.
+    template<typename T>
+    [[nodiscard]] static T load(T& field) {
+        return std::atomic_ref<T>(field).load(std::memory_order_relaxed);
     }
     [[nodiscard]] static constexpr std::uint32_t stamp_of(std::uint64_t sequence) {
         return static_cast<std::uint32_t>(sequence + 1);
@@ -114,7 +119,7 @@ class DLRT_CORE FlightRecorder {
     }
     void close(std::uint64_t sequence) {
         FlightRecord* const record = find(sequence);
-        if (record == nullptr || record->state == FlightState::failed) return;
+        if (record == nullptr || load(record->state) == FlightState::failed) return;
         store(record->state, FlightState::finished);
     }
 

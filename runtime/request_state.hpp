@@ -44,13 +44,14 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
     std::uint8_t error = 0;  ///< An Errc.
     std::uint8_t pending_posts = 0;
     bool is_cancelled = false;
-    bool is_released = false;
-    /// Who holds the request writes these, so that they are apart from the engine's.
+    bool is_released : 1 = false;
+    bool has_check : 1 = false;
+    /// Ends the byte: who holds the request writes the next ones, without the engine's lock.
+    std::uint8_t : 0;
     bool is_started : 1 = false;
     Persistence persistence : 1 = Persistence::once;
     bool has_handle : 1 = false;
     bool has_translation : 1 = false;
-    bool has_check : 1 = false;
 
     std::byte* address = nullptr;  ///< Where the data begins; with gaps: of element 0. A send only
                                    ///< reads.
@@ -134,11 +135,11 @@ class RequestPool {
         request.error = 0;
         request.is_cancelled = false;
         request.is_released = false;
+        request.has_check = false;
         request.is_started = false;
         request.persistence = Persistence::once;
         request.has_handle = false;
         request.has_translation = false;
-        request.has_check = false;
         request.next = free_;
         free_ = &request;
     }

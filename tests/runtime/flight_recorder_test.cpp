@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -121,6 +122,31 @@ TEST_CASE("flight recorder: threads get numbers and currents of their own", "[ru
     other.join();
     numbers[0].merge(numbers[1]);
     CHECK(numbers[0].size() == 2000);
+}
+
+TEST_CASE("flight recorder: threads overtake each other, and one marks failures", "[runtime]") {
+    const auto ring = std::make_unique<FlightRing>();
+    FlightRecorder recorder(*ring);
+    recorder.allow_threads();
+    std::atomic<bool> is_over{false};
+    std::thread judge([&] {
+        while (!is_over.load(std::memory_order_acquire)) {
+            recorder.fail(2, {});
+            std::this_thread::yield();
+        }
+    });
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 3; ++caller) {
+        callers.emplace_back([&] {
+            for (int i = 0; i < 3000; ++i) recorder.finish(recorder.enter({Call::barrier}));
+        });
+    }
+    for (std::thread& caller : callers) caller.join();
+    is_over.store(true, std::memory_order_release);
+    judge.join();
+    CHECK_FALSE(recorder.has_other_threads_inside());
+    for (const FlightEntry& entry : read_flight_ring(*ring, 256))
+        CHECK(entry.state == FlightState::finished);
 }
 
 }  // namespace dlrt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/request_state.hpp"
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <thread>
@@ -104,6 +105,28 @@ TEST_CASE("request pool: another thread finds requests while the pool grows") {
     reader.join();
     CHECK(was_always_found);
     CHECK(all.size() == 5000);
+}
+
+TEST_CASE("request: what its holder writes meets nothing that the engine writes beside it") {
+    RequestPool pool(0);
+    Request& request = pool.acquire();
+    constexpr int round_count = 200'000;
+    int lost_count = 0;
+    std::thread holder([&] {
+        for (int i = 0; i < round_count; ++i) {
+            request.has_handle = i % 2 == 0;
+            request.is_started = i % 3 == 0;
+        }
+    });
+    for (int i = 0; i < round_count; ++i) {
+        request.has_check = i % 2 == 0;
+        request.is_released = i % 3 == 0;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        lost_count += request.has_check == (i % 2 == 0) ? 0 : 1;
+        lost_count += request.is_released == (i % 3 == 0) ? 0 : 1;
+    }
+    holder.join();
+    CHECK(lost_count == 0);
 }
 
 }  // namespace dlrt

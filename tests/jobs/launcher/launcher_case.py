@@ -21,6 +21,11 @@ TIME_LIMIT_S = 30
 IS_SANITIZED = os.environ.get("SANITIZERS", "none") != "none"
 RESIDENT_KIB_MAX = (160 if IS_SANITIZED else 20) * 1024
 
+# A shell starts what it puts in the background with SIGINT ignored, which dlrun would respect.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 
 def processes_with(mark):
     found = []

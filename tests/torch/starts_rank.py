@@ -40,7 +40,7 @@ def resources():
     return descriptors, len(os.listdir("/proc/self/task"))
 
 
-def everyway(folder):
+def everyway(folder, port):
     """From torch's stores alone, in one process after the other way."""
     rank, size = environment()
     assert not dlrt_torch.is_under_dlrun()
@@ -57,7 +57,7 @@ def everyway(folder):
             time.sleep(0.5)
         dist.destroy_process_group()
     # One store for several, under other prefixes, which torch's own barrier of init needs.
-    served = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), size, rank == 0)
+    served = dist.TCPStore("127.0.0.1", int(port), size, rank == 0)
     prefixes = iter(range(1000))
 
     def with_store():

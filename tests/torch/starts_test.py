@@ -21,7 +21,7 @@ class StartsCase(TorchCase):
 
     def test_by_torchs_own_ways(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assert_done(self.run_plain(2, RANK, "everyway", folder))
+            self.assert_done(self.run_plain(2, RANK, "everyway", folder, free_port()))
 
     def test_a_rank_leaves(self):
         job = self.run_ranks(2, "starts_rank.py", "leaver")
@@ -33,9 +33,11 @@ class StartsCase(TorchCase):
         self.assert_done(self.run_plain(2, RANK, "absent"))
 
     def test_by_torchrun(self):
-        job = self.run_alone(
-            "-m", "torch.distributed.run", "--nproc_per_node", 2, "--master_port", free_port(),
-            RANK, "launched")
+        # Without redirects Debian's torchrun of 1.13 fails by itself: Python 3.11 lists no flag of 0.
+        with tempfile.TemporaryDirectory() as logs:
+            job = self.run_alone(
+                "-m", "torch.distributed.run", "--nproc_per_node", 2, "--master_port", free_port(),
+                "--redirects", 1, "--tee", 1, "--log_dir", logs, RANK, "launched")
         self.assertEqual(job.returncode, 0, job.stdout + job.stderr)
         self.assertEqual(job.stdout.count("done"), 2, job.stdout)
 

@@ -36,9 +36,15 @@ class TorchCase(LauncherCase):
     def run_ranks(self, count, program, *words, limit_s=LIMIT_S):
         return self.run_job("-np", count, PYTHON, HERE / program, *words, limit_s=limit_s)
 
+    def outside_of_jobs(self, **variables):
+        environment = dict(self.environment, **variables)
+        # A setting of dlrun that ranks don't know.
+        del environment["DLRT_TEST_CPU_POOL"]
+        return environment
+
     def run_alone(self, *words, limit_s=LIMIT_S, **variables):
         """Without dlrun; all processes must have gone at the end."""
-        environment = dict(self.environment, **variables)
+        environment = self.outside_of_jobs(**variables)
         begin = time.monotonic()
         try:
             job = subprocess.run(
@@ -54,9 +60,9 @@ class TorchCase(LauncherCase):
         port = str(free_port())
         processes = []
         for rank in range(count):
-            environment = dict(self.environment, RANK=str(rank), WORLD_SIZE=str(count),
-                               LOCAL_RANK=str(rank), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
-                               **variables)
+            environment = self.outside_of_jobs(
+                RANK=str(rank), WORLD_SIZE=str(count), LOCAL_RANK=str(rank),
+                MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **variables)
             processes.append(subprocess.Popen(
                 [PYTHON, *map(str, words)], env=environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))

@@ -104,7 +104,8 @@ def rounds(begin_and_end, count=50):
     for _ in range(count):
         begin_and_end()
     taken = time.monotonic() - begin
-    assert resources() == before, (before, resources())
+    after = resources()
+    assert after[0] <= before[0] and after[1] <= before[1], (before, after)
     assert taken < 3 * count, taken
 
 

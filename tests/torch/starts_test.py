@@ -33,7 +33,7 @@ class StartsCase(TorchCase):
         self.assert_done(self.run_plain(2, RANK, "absent"))
 
     def test_by_torchrun(self):
-        # Without redirects Debian's torchrun of 1.13 fails by itself: Python 3.11 lists no flag of 0.
+        # Without redirects Debian's torchrun fails by itself: Python 3.11 lists no flag of 0.
         with tempfile.TemporaryDirectory() as logs:
             job = self.run_alone(
                 "-m", "torch.distributed.run", "--nproc_per_node", 2, "--master_port", free_port(),

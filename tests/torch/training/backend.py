@@ -18,9 +18,16 @@ if BACKEND == "dlrt":
     import dlrt_torch  # noqa: F401  (registers the backend)
 
 
-def start():
+def start(by_port=False):
+    """By the default way, or through a port that the environment names."""
     torch.set_num_threads(1)
-    dist.init_process_group(BACKEND, timeout=LIMIT)
+    if by_port:
+        place = f"tcp://127.0.0.1:{os.environ['MASTER_PORT']}"
+        dist.init_process_group(
+            BACKEND, init_method=place, rank=int(os.environ["RANK"]),
+            world_size=int(os.environ["WORLD_SIZE"]), timeout=LIMIT)
+    else:
+        dist.init_process_group(BACKEND, timeout=LIMIT)
 
 
 def gloo_group():

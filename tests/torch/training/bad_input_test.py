@@ -12,8 +12,7 @@ LIMIT_S = 2
 
 
 def on_other_devices(rank, port):
-    """A device that this torch has no code for is torch's to refuse; a tensor without memory of
-    this host, ours."""
+    """Torch itself refuses what the backend is not registered for."""
     join(rank, 2, f"tcp://127.0.0.1:{port}")
     told = [outcome(lambda: dist.all_reduce(torch.ones(3, device="meta")))[0]]
     if not torch.cuda.is_available():
@@ -59,12 +58,13 @@ def outside(rank, port):
     value = torch.ones(3)
     told = [
         outcome(dist.broadcast, value, src=2)[0],
-        outcome(dist.send, value, dst=rank)[0],
+        outcome(dist.send, value, dst=2)[0],
         outcome(dist.all_gather, [torch.ones(3)], value)[0],
         outcome(dist.all_gather, [torch.ones(3), torch.ones(4)], value)[0],
         outcome(dist.all_to_all_single, torch.ones(3), torch.ones(3))[0],
         outcome(dist.all_reduce, torch.ones(3).to_sparse())[0],
     ]
+    told = [text or "no error" for text in told]
     dist.barrier()
     dist.destroy_process_group()
     return told
@@ -80,8 +80,7 @@ class BadInput(torch_case.TorchCase):
 
     def test_tensors_of_other_devices_are_refused_and_nothing_is_spoilt(self):
         for told, value in self.answers(2, on_other_devices):
-            self.assertIn("meta", told[0])
-            self.assertRegex(told[0], "(?i)cpu")
+            self.assertRegex(told[0], "Error: .*(?i:meta)")
             if len(told) > 1:
                 self.assertRegex(told[1], "(?i)cuda")
             self.assertEqual(value, [2, 2, 2])
@@ -111,7 +110,7 @@ class BadInput(torch_case.TorchCase):
     def test_arguments_that_cannot_be_are_named(self):
         for told in self.answers(2, outside):
             for text in told:
-                self.assertRegex(text, "(Error|Exception): .*")
+                self.assertRegex(text, "(Error|Exception): .*", told)
 
 
 if __name__ == "__main__":

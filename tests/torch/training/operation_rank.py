@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least program: one all-reduce, and what is asked for on the command line.
 
-usage: dlrun -np N python3 operation_rank.py [leave|destroy-twice]
+usage: dlrun -np N python3 operation_rank.py [tcp] [leave]
 """
 import os
 import sys
@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 import backend
 
-backend.start()
+backend.start(by_port="tcp" in sys.argv)
 value = torch.tensor([float(dist.get_rank() + 1)])
 dist.all_reduce(value)
 backend.say(f"{dist.get_rank()} sum {value.item():g}")

@@ -5,6 +5,7 @@ usage: store_test.py [--all]: with a rank that is 20 s late
 """
 import os
 import pathlib
+import shutil
 import socket
 import sys
 import tempfile
@@ -71,16 +72,25 @@ class Store(torch_case.TorchCase):
             if rank not in gone:
                 self.assertIsNone(answer.error, (rank, answers))
 
-    def test_a_port_that_is_taken_is_said_and_the_job_ends(self):
+    def run_with_port_taken(self, *words):
         with socket.socket() as foreign:
             # Never answers whoever connects.
             foreign.bind(("127.0.0.1", 0))
             foreign.listen(8)
-            job = self.run_ranks(
-                2, torch_case.HERE / "operation_rank.py", MASTER_ADDR="127.0.0.1",
+            return self.run_ranks(
+                2, torch_case.HERE / "operation_rank.py", *words, MASTER_ADDR="127.0.0.1",
                 MASTER_PORT=str(foreign.getsockname()[1]), limit_s=120)
+
+    def test_a_port_that_is_taken_is_said_and_the_job_ends(self):
+        """The other rank would wait for ever in torch's store; dlrun ends it."""
+        job = self.run_with_port_taken("tcp")
         self.assertNotEqual(job.status, 0, job.out)
         self.assertRegex(job.err, "(?i)address already in use")
+
+    def test_a_job_needs_no_port(self):
+        job = self.run_with_port_taken()
+        self.assertEqual(job.status, 0, job.err)
+        self.assertEqual(sorted(job.out.split()), ["0", "1", "3", "3", "sum", "sum"])
 
     def test_whoever_needs_a_rank_that_left_is_told(self):
         answers = torch_case.fork_ranks(SIZE, leave_early, torch_case.free_port())
@@ -102,8 +112,10 @@ class Store(torch_case.TorchCase):
         self.assertEqual([answer.value for answer in answers], [6, 6, 6, 6])
 
     def test_a_rank_that_never_comes_is_named_when_the_limit_is_over(self):
-        with tempfile.TemporaryDirectory() as folder:
-            answers = torch_case.fork_ranks(SIZE, miss_one, pathlib.Path(folder) / "store")
+        # A temporary folder that cleans itself up would do so at the end of a forked rank, too.
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        answers = torch_case.fork_ranks(SIZE, miss_one, pathlib.Path(folder) / "store")
         self.assert_all_ended(answers)
         for answer in answers[:3]:
             text, took_s = answer.value

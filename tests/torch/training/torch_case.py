@@ -3,6 +3,7 @@
 that are forked from this process, so that torch is imported once for all of them."""
 import atexit
 import ctypes
+import faulthandler
 import os
 import pathlib
 import pickle
@@ -19,7 +20,7 @@ TOP = HERE.parents[2]
 SEED = TOP.parent / "shared" / "seed"
 DLRUN = os.environ.get("DLRUN", "dlrun")
 # The folder with the package dlrt_torch, as built.
-PACKAGE_PATH = os.environ.get("DLRT_TORCH_PATH", "")
+PACKAGE_PATH = os.environ.get("TORCH_PACKAGE_PATH", "")
 BACKEND = os.environ.get("TORCH_TEST_BACKEND", "dlrt")
 # A surrounding job's, and what makes Python write a line in two parts.
 FOREIGN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "PYTHONUNBUFFERED")
@@ -83,13 +84,16 @@ class Answer:
         return f"Answer({self.value!r}, {self.error!r}, {self.status}, {self.seconds:.1f} s)"
 
 
-def run_in_child(writing, function, rank, arguments):
+def run_in_child(writing, function, rank, arguments, limit_s):
+    # Where it hangs is then in the test's log.
+    faulthandler.dump_traceback_later(limit_s * 0.9)
     try:
         value, error = function(rank, *arguments), None
     except BaseException as failure:  # noqa: B902  (the parent judges it)
         value, error = None, f"{type(failure).__name__}: {failure}"
         if os.environ.get("TORCH_TEST_TRACE"):
             traceback.print_exc()
+    faulthandler.cancel_dump_traceback_later()
     data = pickle.dumps((value, error))
     os.write(writing, data)
     os.close(writing)
@@ -99,14 +103,14 @@ def run_in_child(writing, function, rank, arguments):
     ctypes.CDLL(None).exit(0)
 
 
-def fork_rank(function, rank, arguments):
+def fork_rank(function, rank, arguments, limit_s):
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
-        run_in_child(writing, function, rank, arguments)
+        run_in_child(writing, function, rank, arguments, limit_s)
     os.close(writing)
     return pid, reading
 
@@ -143,7 +147,7 @@ def collect(pid, reading, begin, limit_s):
 def fork_ranks(size, function, *arguments, limit_s=60):
     """Runs function(rank, *arguments) in `size` processes; their answers in the order of ranks."""
     begin = time.monotonic()
-    started = [fork_rank(function, rank, arguments) for rank in range(size)]
+    started = [fork_rank(function, rank, arguments, limit_s) for rank in range(size)]
     return [collect(pid, reading, begin, limit_s) for pid, reading in started]
 
 

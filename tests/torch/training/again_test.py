@@ -12,7 +12,8 @@ import time
 import torch
 import torch.distributed as dist
 
-import torch_case
+import training_case
+from forked_ranks import fork_ranks
 from ranks import join, total_of
 
 ROUNDS = 10
@@ -80,10 +81,10 @@ def one_store(rank, port, number):
     return sums
 
 
-class Again(torch_case.TorchCase):
+class Again(training_case.TrainingCase):
     def check(self, number=3, between=None, longest_s=30):
-        port = torch_case.free_port()
-        answers = torch_case.fork_ranks(
+        port = training_case.free_port()
+        answers = fork_ranks(
             2, rounds, port, number, context.Barrier(2), between, limit_s=200)
         for answer in answers:
             self.assertEqual((answer.status, answer.error), (0, None), answers)
@@ -107,7 +108,7 @@ class Again(torch_case.TorchCase):
         self.check(between=with_unfinished_work)
 
     def test_one_store_serves_several_rounds(self):
-        answers = torch_case.fork_ranks(2, one_store, torch_case.free_port(), 3)
+        answers = fork_ranks(2, one_store, training_case.free_port(), 3)
         for answer in answers:
             self.assertEqual(
                 (answer.value, answer.error, answer.status), ([1, 3, 5], None, 0), answers)
@@ -121,4 +122,4 @@ class Again(torch_case.TorchCase):
 if __name__ == "__main__":
     IS_FULL = "--all" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--all"]
-    torch_case.main()
+    training_case.main()

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users do wrong with a process group, and what they are told."""
+import multiprocessing
 import os
 
 import torch
 import torch.distributed as dist
 
-import torch_case
+import training_case
+from forked_ranks import fork_ranks
 from ranks import join, outcome
 
 LIMIT_S = 2
+context = multiprocessing.get_context("fork")
 
 
 def on_other_devices(rank, port):
@@ -43,12 +46,14 @@ def destroy_while_pending(rank, port):
     return outcome(lambda: work.wait() and "no error")
 
 
-def leave(rank, port):
+def leave(rank, port, meeting):
     join(rank, 3, f"tcp://127.0.0.1:{port}", limit_s=LIMIT_S)
     dist.all_reduce(torch.ones(3))
     if rank == 2:
         os._exit(0)
     told = outcome(lambda: dist.all_reduce(torch.ones(3)))
+    # Else one could be told of the other, which has left because rank 2 had.
+    meeting.wait(60)
     dist.destroy_process_group()
     return told
 
@@ -70,9 +75,9 @@ def outside(rank, port):
     return told
 
 
-class BadInput(torch_case.TorchCase):
-    def answers(self, size, function, gone=()):
-        answers = torch_case.fork_ranks(size, function, torch_case.free_port())
+class BadInput(training_case.TrainingCase):
+    def answers(self, size, function, *arguments, gone=()):
+        answers = fork_ranks(size, function, training_case.free_port(), *arguments)
         for rank, answer in enumerate(answers):
             if rank not in gone:
                 self.assertEqual((answer.status, answer.error), (0, None), answers)
@@ -97,13 +102,13 @@ class BadInput(torch_case.TorchCase):
         self.assertLess(took_s, LIMIT_S + 20)
 
     def test_a_rank_that_exits_is_named_to_those_who_need_it(self):
-        for text, took_s in self.answers(3, leave, gone=(2,))[:2]:
+        for text, took_s in self.answers(3, leave, context.Barrier(2), gone=(2,))[:2]:
             self.assertIn("rank 2", text)
             self.assertLess(took_s, LIMIT_S + 20)
 
     def test_a_job_whose_rank_exits_early_ends(self):
-        job = self.run_ranks(2, torch_case.HERE / "operation_rank.py", "leave", limit_s=120)
-        self.assertNotEqual(job.status, 0, job.out)
+        job = self.run_ranks(2, training_case.HERE / "operation_rank.py", "leave", limit_s=120)
+        self.assertNotEqual(job.returncode, 0, job.out)
         self.assertIn("rank 1", job.err)
         self.assertNotIn("without", job.out)
 
@@ -114,4 +119,4 @@ class BadInput(torch_case.TorchCase):
 
 
 if __name__ == "__main__":
-    torch_case.main()
+    training_case.main()

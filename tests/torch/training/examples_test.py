@@ -2,9 +2,9 @@
 """The examples of tools/examples/torch as a new user runs them."""
 import re
 
-import torch_case
+import training_case
 
-EXAMPLES = torch_case.TOP / "tools" / "examples" / "torch"
+EXAMPLES = training_case.TOP / "tools" / "examples" / "torch"
 # By hand, for three ranks.
 COLLECTIVES = """\
 all_gather: rank 0: [1, 1, 1, 1] -> [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]]
@@ -34,20 +34,20 @@ scatter: rank 2: nothing -> [20, 20, 20, 20]
 """
 
 
-class Examples(torch_case.TorchCase):
+class Examples(training_case.TrainingCase):
     def test_collectives_show_what_they_do(self):
         job = self.run_ranks(3, EXAMPLES / "collectives.py")
-        self.assertEqual(job.status, 0, job.err)
+        self.assertEqual(job.returncode, 0, job.err)
         self.assertEqual(sorted(job.out.splitlines()), COLLECTIVES.splitlines())
 
     def test_an_operation_that_is_not_there_is_named(self):
         job = self.run_ranks(1, EXAMPLES / "collectives.py", "all_to_one")
-        self.assertEqual(job.status, 1, job.err)
+        self.assertEqual(job.returncode, 1, job.err)
         self.assertIn("there is no all_to_one; valid: broadcast,", job.err)
 
     def train(self, ranks):
         job = self.run_ranks(ranks, EXAMPLES / "train_ddp.py", "--epochs", 3)
-        self.assertEqual(job.status, 0, job.err)
+        self.assertEqual(job.returncode, 0, job.err)
         return [(float(loss), float(part)) for loss, part in re.findall(
             r"epoch \d: loss ([\d.]+), accuracy ([\d.]+) %", job.out)]
 
@@ -61,4 +61,4 @@ class Examples(torch_case.TorchCase):
 
 
 if __name__ == "__main__":
-    torch_case.main()
+    training_case.main()

@@ -5,7 +5,8 @@ import multiprocessing
 import torch
 import torch.distributed as dist
 
-import torch_case
+import training_case
+from forked_ranks import fork_ranks
 from ranks import join, outcome
 
 LIMIT_S = 8
@@ -74,10 +75,10 @@ def run_and_begin_again(rank, function, ports, meeting):
     return told, after, value.tolist()
 
 
-class Mismatch(torch_case.TorchCase):
+class Mismatch(training_case.TrainingCase):
     def check(self, function, *words):
-        ports = (torch_case.free_port(), torch_case.free_port())
-        answers = torch_case.fork_ranks(
+        ports = (training_case.free_port(), training_case.free_port())
+        answers = fork_ranks(
             2, run_and_begin_again, function, ports, context.Barrier(2))
         texts = []
         for answer in answers:
@@ -122,4 +123,4 @@ class Mismatch(torch_case.TorchCase):
 
 
 if __name__ == "__main__":
-    torch_case.main()
+    training_case.main()

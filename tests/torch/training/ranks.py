@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What forked ranks of the cases do to come together, by torch's store alone."""
 import datetime
+import os
+import sys
 import time
 
 import torch
 import torch.distributed as dist
 
-import torch_case
-
-if torch_case.BACKEND == "dlrt":
+BACKEND = os.environ.get("TORCH_TEST_BACKEND", "dlrt")
+sys.path.insert(0, os.environ["PACKAGE"])
+if BACKEND == "dlrt":
     import dlrt_torch  # noqa: F401  (registers the backend)
 
 
@@ -21,7 +23,7 @@ def join(rank, size, place, limit_s=30):
     torch.set_num_threads(1)
     where = {"init_method": place} if isinstance(place, str) else {"store": place}
     dist.init_process_group(
-        torch_case.BACKEND, rank=rank, world_size=size, timeout=seconds(limit_s), **where)
+        BACKEND, rank=rank, world_size=size, timeout=seconds(limit_s), **where)
 
 
 def outcome(function, *arguments, **named):

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-import torch_case
+import training_case
 
 SCRIPTS = ("commu_funcs.py", "ddp_simple.py", "ddp_utils.py", "dist_utils.py")
 OPERATIONS = (
@@ -47,23 +47,29 @@ AFTER = {
 }
 
 
-@unittest.skipUnless(torch_case.SEED.is_dir(), "needs the seed's scripts in ../shared/seed")
-class SeedCase(torch_case.TorchCase):
+@unittest.skipUnless(training_case.SEED.is_dir(), "needs the seed's scripts in ../shared/seed")
+class SeedCase(training_case.TrainingCase):
     def copy(self, backend):
         """The scripts with the backend's name and its import; nothing else is touched."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         for name in SCRIPTS:
-            text = (torch_case.SEED / name).read_text("utf-8")
+            text = (training_case.SEED / name).read_text("utf-8")
             if backend != "gloo":
                 text = re.sub(r"(['\"])gloo\1", f'"{backend}"', text)
                 text = text.replace("import torch\n", "import torch\nimport dlrt_torch\n", 1)
             (pathlib.Path(folder.name) / name).write_text(text, "utf-8")
         return folder.name
 
+    def run_seed(self, folder, script, *words):
+        self.environment.pop("DLRT_TEST_CPU_POOL", None)
+        job = self.run_alone(pathlib.Path(folder) / script, *words)
+        job.out, job.err = job.stdout, job.stderr
+        return job
+
     def lines(self, job):
         """rank -> its lines; every line must be a whole one."""
-        self.assertEqual(job.status, 0, job.out + job.err)
+        self.assertEqual(job.returncode, 0, job.out + job.err)
         found = {}
         for line in job.out.splitlines():
             match = LINE.fullmatch(line)
@@ -84,16 +90,16 @@ class SeedCase(torch_case.TorchCase):
 
 class Primitives(SeedCase):
     def test_all_operations_as_written_under_spawn(self):
-        folder = self.copy(torch_case.BACKEND)
+        folder = self.copy(training_case.BACKEND)
         for name in SPAWNED if not IS_FULL else OPERATIONS:
             with self.subTest(name=name):
-                job = self.run_program([sys.executable, "commu_funcs.py", name], folder=folder)
+                job = self.run_seed(folder, "commu_funcs.py", name)
                 self.assert_right(self.lines(job), name)
 
     def test_all_operations_with_a_process_for_each_rank(self):
         job = self.run_ranks(
-            3, torch_case.HERE / "seed_rank.py", self.copy(torch_case.BACKEND), "primitives",
-            *(f"{name}:{torch_case.free_port()}" for name in OPERATIONS),
+            3, training_case.HERE / "seed_rank.py", self.copy(training_case.BACKEND), "primitives",
+            *(f"{name}:{training_case.free_port()}" for name in OPERATIONS),
             # Python then writes the end of a line by itself.
             PYTHONUNBUFFERED="1")
         found = self.lines(job)
@@ -103,8 +109,7 @@ class Primitives(SeedCase):
 
 class Training(SeedCase):
     def test_training_as_written_under_spawn(self):
-        job = self.run_program(
-            [sys.executable, "ddp_simple.py"], folder=self.copy(torch_case.BACKEND))
+        job = self.run_seed(self.copy(training_case.BACKEND), "ddp_simple.py")
         found = self.lines(job)
         self.assertEqual(found[1], ["initialized"])
         self.assertEqual(found[0][0], "initialized")
@@ -116,11 +121,11 @@ class Training(SeedCase):
 
     def test_training_equals_gloos_under_equal_seeds(self):
         told = {}
-        for name in dict.fromkeys((torch_case.BACKEND, "gloo")):
+        for name in dict.fromkeys((training_case.BACKEND, "gloo")):
             job = self.run_ranks(
-                2, torch_case.HERE / "seed_rank.py", self.copy(name), "training", 2, 17)
+                2, training_case.HERE / "seed_rank.py", self.copy(name), "training", 2, 17)
             told[name] = self.lines(job)
-        ours, theirs = told[torch_case.BACKEND], told["gloo"]
+        ours, theirs = told[training_case.BACKEND], told["gloo"]
         self.assertEqual(len(ours[0]), 4)
         self.assertEqual(ours[0][-1], ours[1][-1], "the ranks' weights")
         # Two gradients are added: one order, the same bits.
@@ -130,4 +135,4 @@ class Training(SeedCase):
 if __name__ == "__main__":
     IS_FULL = "--all" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--all"]
-    torch_case.main()
+    training_case.main()

@@ -13,7 +13,8 @@ import time
 
 import torch.distributed as dist
 
-import torch_case
+import training_case
+from forked_ranks import fork_ranks
 from ranks import join, outcome, seconds, total_of
 
 SIZE = 4
@@ -65,7 +66,7 @@ def miss_one(rank, path):
     return outcome(join, rank, SIZE, f"file://{path}", limit_s=2)
 
 
-class Store(torch_case.TorchCase):
+class Store(training_case.TrainingCase):
     def assert_all_ended(self, answers, gone=()):
         for rank, answer in enumerate(answers):
             self.assertEqual(answer.status, 0, (rank, answers))
@@ -78,22 +79,22 @@ class Store(torch_case.TorchCase):
             foreign.bind(("127.0.0.1", 0))
             foreign.listen(8)
             return self.run_ranks(
-                2, torch_case.HERE / "operation_rank.py", *words, MASTER_ADDR="127.0.0.1",
+                2, training_case.HERE / "operation_rank.py", *words, MASTER_ADDR="127.0.0.1",
                 MASTER_PORT=str(foreign.getsockname()[1]), limit_s=120)
 
     def test_a_port_that_is_taken_is_said_and_the_job_ends(self):
         """The other rank would wait for ever in torch's store; dlrun ends it."""
         job = self.run_with_port_taken("tcp")
-        self.assertNotEqual(job.status, 0, job.out)
+        self.assertNotEqual(job.returncode, 0, job.out)
         self.assertRegex(job.err, "(?i)address already in use")
 
     def test_a_job_needs_no_port(self):
         job = self.run_with_port_taken()
-        self.assertEqual(job.status, 0, job.err)
+        self.assertEqual(job.returncode, 0, job.err)
         self.assertEqual(sorted(job.out.split()), ["0", "1", "3", "3", "sum", "sum"])
 
     def test_whoever_needs_a_rank_that_left_is_told(self):
-        answers = torch_case.fork_ranks(SIZE, leave_early, torch_case.free_port())
+        answers = fork_ranks(SIZE, leave_early, training_case.free_port())
         self.assert_all_ended(answers, gone=(0,))
         for answer in answers[1:]:
             text, took_s = answer.value
@@ -101,13 +102,13 @@ class Store(torch_case.TorchCase):
             self.assertLess(took_s, 5)
 
     def test_a_wait_for_keys_that_come_later_returns_with_the_last(self):
-        answers = torch_case.fork_ranks(SIZE, wait_for_keys, torch_case.free_port())
+        answers = fork_ranks(SIZE, wait_for_keys, training_case.free_port())
         self.assert_all_ended(answers)
         self.assertTrue(2.9 < answers[0].value < 4.9, answers)
 
     def test_the_owner_of_the_store_may_come_last(self):
         late_s = 20 if IS_FULL else LATE_S
-        answers = torch_case.fork_ranks(SIZE, come_late, torch_case.free_port(), late_s)
+        answers = fork_ranks(SIZE, come_late, training_case.free_port(), late_s)
         self.assert_all_ended(answers)
         self.assertEqual([answer.value for answer in answers], [6, 6, 6, 6])
 
@@ -115,7 +116,7 @@ class Store(torch_case.TorchCase):
         # A temporary folder that cleans itself up would do so at the end of a forked rank, too.
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        answers = torch_case.fork_ranks(SIZE, miss_one, pathlib.Path(folder) / "store")
+        answers = fork_ranks(SIZE, miss_one, pathlib.Path(folder) / "store")
         self.assert_all_ended(answers)
         for answer in answers[:3]:
             text, took_s = answer.value
@@ -126,4 +127,4 @@ class Store(torch_case.TorchCase):
 if __name__ == "__main__":
     IS_FULL = "--all" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--all"]
-    torch_case.main()
+    training_case.main()

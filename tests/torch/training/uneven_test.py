@@ -6,7 +6,8 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-import torch_case
+import training_case
+from forked_ranks import fork_ranks
 from ranks import join, outcome, seconds
 
 LIMIT_S = 2
@@ -73,9 +74,9 @@ def monitored(rank, port, is_over):
     return told
 
 
-class Uneven(torch_case.TorchCase):
+class Uneven(training_case.TrainingCase):
     def answers(self, function, *arguments):
-        answers = torch_case.fork_ranks(2, function, torch_case.free_port(), *arguments)
+        answers = fork_ranks(2, function, training_case.free_port(), *arguments)
         for answer in answers:
             self.assertEqual((answer.status, answer.error), (0, None), answers)
         return [answer.value for answer in answers]
@@ -103,4 +104,4 @@ class Uneven(torch_case.TorchCase):
 
 
 if __name__ == "__main__":
-    torch_case.main()
+    training_case.main()

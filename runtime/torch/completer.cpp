@@ -24,32 +24,46 @@ bool Completer::take(std::shared_ptr<Operation> operation) {
     if (is_over_) return false;
     new_.push_back(std::move(operation));
     if (is_stopping_) return false;
-    if (thread_.joinable()) {
+    if (has_leader_) {
         wake();
     } else {
-        thread_ = std::thread([this] { run(); });
-        ::pthread_setname_np(thread_.native_handle(), "dlrt-torch");
+        call_another();
     }
     return true;
 }
 
+void Completer::call_another() {
+    if (idle_count_ != 0) return changed_.notify_one();
+    threads_.emplace_back([this] { run(); });
+    ::pthread_setname_np(threads_.back().native_handle(), "dlrt-torch");
+}
+
 void Completer::stop() {
+    std::vector<std::thread> threads;
+    Operations left;
     {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         is_stopping_ = true;
-        if (!thread_.joinable()) return;
-        wake();
+        if (has_leader_) wake();
+        changed_.notify_all();
+        changed_.wait(lock, [this] { return !has_leader_; });
+        threads.swap(threads_);
+        left = held_;
+        left.insert(left.end(), new_.begin(), new_.end());
     }
-    thread_.join();
+    // Before the threads are waited for: one may be telling somebody who waits for these.
+    end_all(std::move(left));
+    for (std::thread& thread : threads) thread.join();
+    if (wake_request_.index != 0 && dlrt_cancel(wake_request_) == DLRT_OK) {
+        static_cast<void>(dlrt_wait(&wake_request_, nullptr));
+    }
+}
+
+void Completer::end_all(Operations operations) {
     const Failure failure(
         DLRT_ERR_ABORTED, "the process group was destroyed while this operation was in flight"
     );
-    std::vector<std::shared_ptr<Operation>> left = held_;
-    {
-        const std::lock_guard lock(mutex_);
-        left.insert(left.end(), new_.begin(), new_.end());
-    }
-    for (const auto& operation : left) operation->end(std::make_exception_ptr(failure));
+    for (const auto& operation : operations) operation->end(std::make_exception_ptr(failure));
 }
 
 void Completer::forget() {
@@ -66,33 +80,50 @@ void Completer::wake() {
 }
 
 void Completer::run() {
-    while (collect_new()) {
-        wait_once();
-        end_late();
-        forget_finished();
-    }
-    if (dlrt_cancel(wake_request_) == DLRT_OK) {
-        static_cast<void>(dlrt_wait(&wake_request_, nullptr));
+    std::unique_lock lock(mutex_);
+    while (true) {
+        ++idle_count_;
+        changed_.wait(lock, [this] { return !has_leader_ || is_stopping_; });
+        --idle_count_;
+        if (is_stopping_) return;
+        has_leader_ = true;
+        lock.unlock();
+        const Operations ended = lead();
+        lock.lock();
+        has_leader_ = false;
+        if (is_stopping_) changed_.notify_all();
+        const bool is_work_left = !held_.empty() || !new_.empty();
+        if (!ended.empty() && is_work_left && !is_stopping_) call_another();
+        lock.unlock();
+        for (const auto& operation : ended) operation->conclude();
+        lock.lock();
     }
 }
 
-bool Completer::collect_new() {
+Completer::Operations Completer::lead() {
+    collect_new();
+    const std::shared_ptr<Operation> ended = wait_once();
+    end_late();
+    forget_finished();
+    return ended ? Operations{ended} : Operations{};
+}
+
+void Completer::collect_new() {
     const std::lock_guard lock(mutex_);
     for (auto& operation : new_) {
         const bool is_known = std::ranges::find(held_, operation) != held_.end();
         if (!is_known) held_.push_back(std::move(operation));
     }
     new_.clear();
-    return !is_stopping_;
 }
 
-void Completer::wait_once() {
+std::shared_ptr<Operation> Completer::wait_once() {
     if (wake_request_.index == 0) {
         // Fails only where dlrt has gone, and then the wait below fails too.
         static_cast<void>(dlrt_irecv(nullptr, 0, DLRT_BYTE, 0, wake_tag, self_, &wake_request_));
     }
     std::vector<dlrt_request> requests{wake_request_};
-    std::vector<Operation*> owners{nullptr};
+    Operations owners{nullptr};
     std::int64_t limit_ms = an_hour_ms;
     for (const auto& operation : held_) {
         if (!operation->is_late_) {
@@ -100,21 +131,21 @@ void Completer::wait_once() {
             limit_ms = std::clamp<std::int64_t>(left.count(), 0, limit_ms);
         }
         requests.push_back(operation->request_);
-        owners.push_back(operation.get());
+        owners.push_back(operation);
     }
     std::int32_t index = -1;
     dlrt_status status{};
     const dlrt_err outcome = dlrt_waitany_for(
         static_cast<std::int32_t>(requests.size()), requests.data(), limit_ms, &index, &status
     );
-    if (index < 0) return;
-    Operation* const operation = owners[static_cast<std::size_t>(index)];
-    if (operation == nullptr) {
+    if (index < 0) return nullptr;
+    std::shared_ptr<Operation> ended = owners[static_cast<std::size_t>(index)];
+    if (ended == nullptr) {
         wake_request_ = DLRT_REQUEST_NULL;
-        return;
+    } else {
+        ended->note_end(outcome, status);
     }
-    operation->note_end(outcome, status);
-    operation->conclude();
+    return ended;
 }
 
 void Completer::end_late() {

@@ -4,6 +4,7 @@
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective_buffer.hpp"
+#include "runtime/engine_state.hpp"
 
 #include <cstring>
 #include <memory>
@@ -24,6 +25,17 @@ constexpr std::uint64_t bytes_per_round = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+/// With what an abort was about, where somebody said it.
+std::string reason_of(EngineInside& inside, Errc code) {
+    const HostSegment* const segment = inside.state().segment();
+    if (code != Errc::aborted || segment == nullptr) return std::string(errc_description(code));
+    const AbortCell& cell = segment->abort_cell();
+    if (cell.raised.load(std::memory_order_acquire) == 0 || cell.text[0] == '\0') {
+        return std::string(errc_description(code));
+    }
+    return fmt::format("{}: {}", errc_description(code), cell.text);
 }
 
 Tag tag_of(const OperationNumber& number, const coll::Step& step) {
@@ -170,7 +182,7 @@ void ScheduleRunner::check_arrival(
     } else if (!found.error.ok()) {
         decide_failure(
             found.error.code, "{} with rank {}: {}", name, step.peer,
-            errc_description(found.error.code)
+            reason_of(inside, found.error.code)
         );
     }
 }

@@ -62,7 +62,6 @@ class SeedCase(training_case.TrainingCase):
         return folder.name
 
     def run_seed(self, folder, script, *words):
-        self.environment.pop("DLRT_TEST_CPU_POOL", None)
         job = self.run_alone(pathlib.Path(folder) / script, *words)
         job.out, job.err = job.stdout, job.stderr
         return job

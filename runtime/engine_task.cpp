@@ -36,15 +36,16 @@ bool is_at_or_after(std::int32_t number, std::int32_t other) {
 
 }  // namespace
 
-Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check) {
+// Tasks of a surface call these.
+DLRT_CORE Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check) {
     return state_.post_checked_send(to, buffer, check);
 }
 
-Request& EngineInside::irecv(const Route& from, const Buffer& buffer, std::uint32_t check) {
+DLRT_CORE Request& EngineInside::irecv(const Route& from, const Buffer& buffer, std::uint32_t check) {
     return state_.post_checked_receive(from, buffer, check);
 }
 
-void EngineInside::release(Request& request) {
+DLRT_CORE void EngineInside::release(Request& request) {
     if (is_complete(request)) {
         state_.release(request);
     } else {

@@ -6,6 +6,7 @@
 #include "runtime/base/error_text.hpp"
 #include "runtime/layout_build.hpp"
 #include "runtime/layout_node.hpp"
+#include "runtime/layout_padding.hpp"
 #include "runtime/signature.hpp"
 
 #include <algorithm>
@@ -104,6 +105,13 @@ class LayoutBuilder {
     }
 
     void set_bounds(Wide lower, Wide upper) { explicit_bounds_ = {lower, upper, false}; }
+
+    /// Bounds that were set stay.
+    void pad(std::uint32_t alignment) {
+        if (!explicit_bounds_.is_empty || bounds_.is_empty) return;
+        const Wide rest = (bounds_.high - bounds_.low) % alignment;
+        if (rest != 0) bounds_.high += alignment - rest;
+    }
 
     /// To be called before any node is built.
     Status check() const {
@@ -347,6 +355,16 @@ Result<LayoutRef> Layout::resized(
     builder.set_bounds(lower_bound_bytes, Wide{lower_bound_bytes} + extent_bytes);
     if (Status status = builder.check(); !status.ok()) return status;
     return builder.finish(LayoutBuilder::root_of(*old));
+}
+
+Result<LayoutRef> pad_to_alignment(const LayoutRef& layout, std::uint32_t alignment_bytes) {
+    LayoutBuilder builder;
+    Range places;
+    places.include(0, 0);
+    builder.add(*layout, places, 1);
+    builder.pad(alignment_bytes);
+    if (Status status = builder.check(); !status.ok()) return status;
+    return builder.finish(LayoutBuilder::root_of(*layout));
 }
 
 Result<LayoutRef> Layout::subarray(

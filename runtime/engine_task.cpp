@@ -37,11 +37,15 @@ bool is_at_or_after(std::int32_t number, std::int32_t other) {
 }  // namespace
 
 // Tasks of a surface call these.
-DLRT_CORE Request& EngineInside::isend(const Route& to, const ConstBuffer& buffer, std::uint32_t check) {
+DLRT_CORE Request& EngineInside::isend(
+    const Route& to, const ConstBuffer& buffer, std::uint32_t check
+) {
     return state_.post_checked_send(to, buffer, check);
 }
 
-DLRT_CORE Request& EngineInside::irecv(const Route& from, const Buffer& buffer, std::uint32_t check) {
+DLRT_CORE Request& EngineInside::irecv(
+    const Route& from, const Buffer& buffer, std::uint32_t check
+) {
     return state_.post_checked_receive(from, buffer, check);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: handles as integers, and facts of the ABI. All may be called at any time.
-#include "functions.hpp"
 #include "runtime/mpi/surface.hpp"
 
 #include <map>
+#include <mpi_functions.hpp>
 #include <mutex>
 
 namespace dlrt::mpi {

@@ -66,9 +66,7 @@ int use_buffer(
     return move_from_bottom(use, transfer);
 }
 
-int use_peer(
-    const Site& site, Direction direction, const PeerArguments& peer, Transfer& transfer
-) {
+int use_peer(const Site& site, Direction direction, const PeerArguments& peer, Transfer& transfer) {
     const bool is_receive = direction == Direction::receive;
     const Communicator& comm = *transfer.comm->core;
     transfer.tag = peer.tag;

@@ -49,17 +49,13 @@ struct BufferUse {
     LayoutRef moved;  ///< Of a buffer at MPI_BOTTOM, see use_buffer().
 };
 /// Looks up the type, checks count and address, and fills in the transfer. The core takes the
-/// address null for none at all: so the elements of a type that is at absolute addresses are said to
-/// be elsewhere, by a layout that leads back.
-int use_buffer(
-    const Site& site, const BufferArguments& buffer, BufferUse& use, Transfer& transfer
-);
+/// address null for none at all: so the elements of a type that is at absolute addresses are said
+/// to be elsewhere, by a layout that leads back.
+int use_buffer(const Site& site, const BufferArguments& buffer, BufferUse& use, Transfer& transfer);
 
 /// Rank and tag; REQUIRES: the transfer's communicator is set. MPI_PROC_NULL passes, and the
 /// wildcards for a receive.
-int use_peer(
-    const Site& site, Direction direction, const PeerArguments& peer, Transfer& transfer
-);
+int use_peer(const Site& site, Direction direction, const PeerArguments& peer, Transfer& transfer);
 
 /// So many elements have a size in bytes that doesn't overflow.
 inline constexpr std::uint64_t short_way_count_end = std::uint64_t{1} << 48;

@@ -8,7 +8,11 @@ namespace dlrt::mpi {
 
 struct Keyvals::Inside {
     std::mutex mutex;
-    std::map<int, KeyvalRef> keyvals;
+    struct Entry {
+        KeyvalRef while_unfreed;
+        std::weak_ptr<const Keyval> keyval;
+    };
+    std::map<int, Entry> keyvals;
     int next = 0x1000;  ///< Above those of the standard.
 };
 
@@ -24,19 +28,29 @@ int Keyvals::add(Keyval keyval) {
     const std::scoped_lock guard(inside_->mutex);
     keyval.number = inside_->next++;
     const int number = keyval.number;
-    inside_->keyvals[number] = std::make_shared<const Keyval>(keyval);
+    const auto made = std::make_shared<const Keyval>(keyval);
+    inside_->keyvals[number] = {made, made};
     return number;
 }
 
 KeyvalRef Keyvals::find(int number) const {
     const std::scoped_lock guard(inside_->mutex);
     const auto found = inside_->keyvals.find(number);
-    return found != inside_->keyvals.end() ? found->second : nullptr;
+    return found != inside_->keyvals.end() ? found->second.while_unfreed : nullptr;
+}
+
+KeyvalRef Keyvals::find_attached(int number) const {
+    const std::scoped_lock guard(inside_->mutex);
+    const auto found = inside_->keyvals.find(number);
+    return found != inside_->keyvals.end() ? found->second.keyval.lock() : nullptr;
 }
 
 void Keyvals::remove(int number) {
     const std::scoped_lock guard(inside_->mutex);
-    inside_->keyvals.erase(number);
+    const auto found = inside_->keyvals.find(number);
+    if (found == inside_->keyvals.end()) return;
+    found->second.while_unfreed = nullptr;
+    if (found->second.keyval.expired()) inside_->keyvals.erase(found);
 }
 
 namespace {

@@ -5,10 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <mpi.h>
 #include <utility>
 #include <vector>
-
-#include <mpi.h>
 
 namespace dlrt::mpi {
 
@@ -31,8 +30,10 @@ class Keyvals {
   public:
     [[nodiscard]] static Keyvals& get();
     [[nodiscard]] int add(Keyval keyval);
-    /// Null for none such.
+    /// Null for none such, and for one that is freed.
     [[nodiscard]] KeyvalRef find(int number) const;
+    /// Also one that is freed and attached somewhere.
+    [[nodiscard]] KeyvalRef find_attached(int number) const;
     void remove(int number);
 
   private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: attributes of communicators and types, and the keys that they are under.
-#include "functions.hpp"
 #include "runtime/mpi/predefined_attributes.hpp"
 #include "runtime/mpi/surface.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -24,8 +25,13 @@ int find_keyval(const Site& site, int number, Keyval::Owner owner, KeyvalRef& ke
 
 int free_keyval(const Site& site, int* number, Keyval::Owner owner) {
     if (const int wrong = site.require(number, "keyval")) return site.raise(wrong);
-    KeyvalRef keyval;
-    if (const int wrong = find_keyval(site, *number, owner, keyval)) return site.raise(wrong);
+    // As long as it is attached somewhere it may be freed by everybody who knows it.
+    KeyvalRef keyval = Keyvals::get().find_attached(*number);
+    const bool is_of_owner = keyval != nullptr && keyval->owner == owner;
+    if (!is_of_owner) {
+        if (const int wrong = find_keyval(site, *number, owner, keyval)) return site.raise(wrong);
+    }
+    keyval = nullptr;
     Keyvals::get().remove(*number);
     *number = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;

@@ -34,6 +34,8 @@ struct BetweenReduction {
     MPI_Op op;
     const std::vector<std::int64_t>* counts = nullptr;
 };
-int reduce_between(CollectiveSite& site, const BetweenCall& call, const BetweenReduction& reduction);
+int reduce_between(
+    CollectiveSite& site, const BetweenCall& call, const BetweenReduction& reduction
+);
 
 }  // namespace dlrt::mpi

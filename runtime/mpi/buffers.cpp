@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: buffered sends and their buffers.
-#include "functions.hpp"
 #include "runtime/engine_task.hpp"
 #include "runtime/mpi/request_site.hpp"
 #include "runtime/mpi/send_buffer.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {

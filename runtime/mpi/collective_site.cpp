@@ -69,9 +69,7 @@ int CollectiveSite::set_output(const BufferArguments& buffer) {
     return MPI_SUCCESS;
 }
 
-int CollectiveSite::set_list(
-    const ListArguments& list, std::int64_t block_count, List& made
-) {
+int CollectiveSite::set_list(const ListArguments& list, std::int64_t block_count, List& made) {
     const auto size = static_cast<std::size_t>(block_count);
     const bool has_types = list.type_count == ListArguments::Types::each;
     if (size > 0 && list.counts->is_null()) {
@@ -159,9 +157,7 @@ int CollectiveSite::refuse_same() const {
     }
     // Different types at MPI_BOTTOM are at different places.
     if (reinterpret_cast<std::uintptr_t>(call_.input.address) == elsewhere) return MPI_SUCCESS;
-    return site_.bad(
-        MPI_ERR_BUFFER, "both buffers are the same; pass MPI_IN_PLACE to work in one"
-    );
+    return site_.bad(MPI_ERR_BUFFER, "both buffers are the same; pass MPI_IN_PLACE to work in one");
 }
 
 int CollectiveSite::refuse_in_place(const void* address) const {
@@ -190,13 +186,14 @@ int CollectiveSite::conclude(int wrong, Call call) {
     );
     const Agreement agreement = agreement_of(call_, form_of(entry_.form));
     const FlightMark mark(
-        site_.surface(), {
-                             .call = call,
-                             .place = {agreement.root, number.short_form()},
-                             .context = static_cast<std::uint64_t>(core().user_context()),
-                             .size_bytes = input_.size_bytes,
-                             .arguments_hash = agreement.packed(),
-                         }
+        site_.surface(),
+        {
+            .call = call,
+            .place = {agreement.root, number.short_form()},
+            .context = static_cast<std::uint64_t>(core().user_context()),
+            .size_bytes = input_.size_bytes,
+            .arguments_hash = agreement.packed(),
+        }
     );
     if (entry_.form == Form::blocking) return site_.raise(run_collective(core(), call_));
     const int failed = make_request(is_persistent);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: collectives that move data.
-#include "functions.hpp"
 #include "runtime/mpi/between.hpp"
 #include "runtime/mpi/collective_site.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {

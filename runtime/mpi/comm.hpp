@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is behind a communicator of MPI: the core's, and what only MPI asks for. Shared by its handle
-/// and by requests that are under way.
+/// What is behind a communicator of MPI: the core's, and what only MPI asks for. Shared by its
+/// handle and by requests that are under way.
 #pragma once
 
 #include "runtime/communicator.hpp"
@@ -19,7 +19,7 @@ class SendBuffer;
 
 /// What the core's topology doesn't keep.
 struct TopologyFacts {
-    int kind = MPI_UNDEFINED;  ///< MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH.
+    int kind = MPI_UNDEFINED;       ///< MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH.
     std::vector<int> index, edges;  ///< Of a graph.
     bool is_weighted = false;       ///< Of a distributed one.
     std::vector<int> source_weights, target_weights;
@@ -34,6 +34,7 @@ struct Comm : std::enable_shared_from_this<Comm> {
     TopologyFacts topology;
     InfoRef hints;
     std::shared_ptr<SendBuffer> send_buffer;
+    std::int32_t duplication_count = 0;  ///< Those begun by MPI_Comm_idup, alike on all ranks.
     RequestNote note{*this};
 
     Comm() = default;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: communicators. Questions about them, their creation and their end.
-#include "functions.hpp"
 #include "runtime/communicator_create.hpp"
 #include "runtime/communicator_pair.hpp"
 #include "runtime/mpi/comparison.hpp"
@@ -9,6 +8,7 @@
 #include "runtime/mpi/text_result.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -138,9 +138,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
     return start_duplicate(site, site.comm().hints, newcomm, request);
 }
 
-int MPI_Comm_idup_with_info(
-    MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request
-) {
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
     const Site site("MPI_Comm_idup_with_info", comm);
     if (!site.ok()) return site.error();
     InfoRef hints;
@@ -164,9 +162,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
     return split_by(site, choice, newcomm);
 }
 
-int MPI_Comm_split_type(
-    MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm
-) {
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
     const Site site("MPI_Comm_split_type", comm);
     if (!site.ok()) return site.error();
     if (const int wrong = site.require(newcomm, "newcomm")) return site.raise(wrong);
@@ -177,8 +173,8 @@ int MPI_Comm_split_type(
     const bool is_known = split_type == MPI_UNDEFINED ||
                           (split_type >= MPI_COMM_TYPE_SHARED &&
                            split_type <= MPI_COMM_TYPE_RESOURCE_GUIDED);
-    if (!is_known) return site.raise(MPI_ERR_ARG, "split_type {} is no MPI_COMM_TYPE_...",
-                                     split_type);
+    if (!is_known)
+        return site.raise(MPI_ERR_ARG, "split_type {} is no MPI_COMM_TYPE_...", split_type);
     const std::string* const resource = hints != nullptr ? hints->find("mpi_hw_resource_type")
                                                          : nullptr;
     // Parts of a host are not told apart: for them there is no communicator.
@@ -248,11 +244,13 @@ int MPI_Comm_create_from_group(
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
 
-int MPI_Comm_free(MPI_Comm* comm) {
-    const Site pointer("MPI_Comm_free");
+namespace {
+
+int free_comm(const char* function, MPI_Comm* comm) {
+    const Site pointer(function);
     if (!pointer.ok()) return pointer.error();
     if (const int wrong = pointer.require(comm, "comm")) return pointer.raise(wrong);
-    const Site site("MPI_Comm_free", *comm);
+    const Site site(function, *comm);
     if (!site.ok()) return site.error();
     if (is_always_there(*comm)) {
         return site.raise(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF can't be freed");
@@ -268,6 +266,17 @@ int MPI_Comm_free(MPI_Comm* comm) {
     retire(*keeper->core);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int MPI_Comm_free(MPI_Comm* comm) {
+    return free_comm("MPI_Comm_free", comm);
+}
+
+/// All processes of a communicator are of one job, which they leave together: the rest is as above.
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+    return free_comm("MPI_Comm_disconnect", comm);
 }
 
 int MPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {

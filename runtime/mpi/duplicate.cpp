@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/mpi/duplicate.hpp"
 
-#include "runtime/collective.hpp"
+#include "runtime/base/error_text.hpp"
 #include "runtime/communicator_create.hpp"
 #include "runtime/communicator_pair.hpp"
+#include "runtime/engine_task.hpp"
 #include "runtime/mpi/request_site.hpp"
 
 namespace dlrt::mpi {
@@ -29,38 +30,90 @@ Result<CommunicatorRef> duplicate_core(Communicator& parent) {
                                       : duplicate(parent, new_context);
 }
 
-/// The context of the new communicator, on its way from rank 0 of the parent by a broadcast.
-class Duplication final : public RequestNote {
+/// Messages of duplications under way have a context of their own beside each communicator's.
+ContextId duplication_context(const Communicator& comm) {
+    constexpr std::uint64_t apart = std::uint64_t{1} << 63;
+    return ContextId{static_cast<std::uint64_t>(comm.user_context()) | apart};
+}
+
+/// The context of the new communicator, on its way from the first rank of all to the others.
+class Duplication final : public RequestNote, public EngineTask {
   public:
     Duplication(Comm& parent, CommRef made)
-        : RequestNote(parent), parent_(parent.shared_from_this()), made_(std::move(made)) {
-        if (parent.core->rank() == 0) context_ = static_cast<std::uint64_t>(new_context());
+        : RequestNote(parent),
+          parent_(parent.shared_from_this()),
+          made_(std::move(made)),
+          tag_(parent.duplication_count++) {
+        if (is_leader()) context_ = static_cast<std::uint64_t>(new_context());
     }
-
-    [[nodiscard]] Result<Request*> start() {
-        CollectiveCall call;
-        call.collective = coll::Collective::bcast;
-        call.output = {&context_, 1, &Layout::of(ElementType::uint64)};
-        return start_collective(parent_->core, call);
-    }
+    /// Of the engine until it has retired the task.
+    void keep(std::shared_ptr<Duplication> self) { self_ = std::move(self); }
 
     [[nodiscard]] bool is_special() const override { return true; }
     [[nodiscard]] int report(const Request& request, MPI_Status& status) override {
-        write_empty_status(&status);
-        if (request.error != 0) return class_of(outcome_of(request));
+        write_sent_status(&status);
+        if (request.error != 0) return class_of(outcome());
         const Communicator& parent = *parent_->core;
-        auto core = std::make_shared<Communicator>(
-            parent.engine(), ContextId{context_}, parent.group(), parent.rank()
-        );
-        core->set_topology(parent.topology());
-        made_->core = std::move(core);
+        if (parent.is_between_groups()) {
+            made_->core = std::make_shared<Communicator>(
+                parent.engine(), ContextId{context_}, parent.group(), parent.rank(),
+                Communicator::OtherGroup{parent.peers(), parent.position()}
+            );
+        } else {
+            made_->core = std::make_shared<Communicator>(
+                parent.engine(), ContextId{context_}, parent.group(), parent.rank()
+            );
+        }
+        made_->core->set_topology(parent.topology());
         return MPI_SUCCESS;
+    }
+    [[nodiscard]] int cancel(Request&) override { return MPI_SUCCESS; }
+
+    void restart(EngineInside& inside) override {
+        const LayoutRef* const number = &Layout::of(ElementType::uint64);
+        const Group& all = *parent_->core->everybody();
+        const ContextId context = duplication_context(*parent_->core);
+        if (!is_leader()) {
+            requests_.push_back(
+                &inside.irecv({context, all.world_rank(0), tag_}, {&context_, 1, number}, 0)
+            );
+            return;
+        }
+        for (std::int32_t rank = 1; rank < all.size(); ++rank) {
+            requests_.push_back(
+                &inside.isend({context, all.world_rank(rank), tag_}, {&context_, 1, number}, 0)
+            );
+        }
+    }
+    Progress advance(EngineInside& inside) override {
+        std::erase_if(requests_, [&](Request* request) {
+            if (!is_complete(*request)) return false;
+            const Status failed = outcome_of(*request);
+            if (!failed.ok()) failure_ = failed.code;
+            inside.release(*request);
+            return true;
+        });
+        return requests_.empty() ? Progress::over : Progress::waiting;
+    }
+    [[nodiscard]] Status outcome() const override {
+        if (failure_ == Errc::ok) return {};
+        return fail(failure_, "the context of the duplicate didn't come");
+    }
+    void compare_calls(EngineInside&) override {}
+    void retire(EngineInside&) override {
+        const std::shared_ptr<Duplication> last = std::move(self_);
     }
 
   private:
+    [[nodiscard]] bool is_leader() const { return parent_->core->rank_among_all() == 0; }
+
     CommRef parent_;
     CommRef made_;
+    Tag tag_;
     std::uint64_t context_ = 0;
+    std::vector<Request*> requests_;
+    Errc failure_ = Errc::ok;
+    std::shared_ptr<Duplication> self_;
 };
 
 }  // namespace
@@ -81,24 +134,15 @@ int start_duplicate(
     const Site& site, const InfoRef& hints, MPI_Comm* newcomm, MPI_Request* request
 ) {
     if (const int wrong = site.require(request, "request")) return site.raise(wrong);
-    if (site.core().is_between_groups()) {
-        const int code = duplicate_comm(site, hints, newcomm);
-        if (code != MPI_SUCCESS) return code;
-        give_request(
-            *site.engine().without_peer(RequestKind::send, Persistence::once), request
-        );
-        return MPI_SUCCESS;
-    }
     if (const int wrong = site.require(newcomm, "newcomm")) return site.raise(wrong);
     CommRef made;
     if (const int wrong = make_facts(site, hints, made)) return site.raise(wrong);
     auto duplication = std::make_shared<Duplication>(site.comm(), made);
-    const Result<Request*> started = duplication->start();
-    if (!started) return site.raise(started.error());
-    set_note(**started, std::move(duplication));
-    const int wrong = site.give(std::move(made), newcomm);
-    if (wrong != MPI_SUCCESS) return site.raise(wrong);
-    give_request(**started, request);
+    duplication->keep(duplication);
+    if (const int wrong = site.give(std::move(made), newcomm)) return site.raise(wrong);
+    Request* const started = site.engine().start_task(*duplication);
+    set_note(*started, std::move(duplication));
+    give_request(*started, request);
     return MPI_SUCCESS;
 }
 

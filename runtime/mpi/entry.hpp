@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <mpi.h>
 
 namespace dlrt::mpi {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: the life of a process in a job, and what it can ask about its surroundings.
-#include "functions.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
@@ -12,6 +11,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <mpi_functions.hpp>
 #include <thread>
 
 namespace dlrt::mpi {

@@ -22,25 +22,44 @@ const ErrorHandlerRef& predefined_handler(MPI_Errhandler handle) {
 
 int class_of(Errc code) {
     switch (code) {
-        case Errc::ok: return MPI_SUCCESS;
-        case Errc::argument: return MPI_ERR_ARG;
-        case Errc::communicator: return MPI_ERR_COMM;
-        case Errc::group: return MPI_ERR_GROUP;
-        case Errc::type: return MPI_ERR_TYPE;
-        case Errc::op: return MPI_ERR_OP;
-        case Errc::rank: return MPI_ERR_RANK;
-        case Errc::tag: return MPI_ERR_TAG;
-        case Errc::count: return MPI_ERR_COUNT;
-        case Errc::buffer: return MPI_ERR_BUFFER;
-        case Errc::request: return MPI_ERR_REQUEST;
-        case Errc::root: return MPI_ERR_ROOT;
-        case Errc::message: return MPI_ERR_REQUEST;
-        case Errc::truncate: return MPI_ERR_TRUNCATE;
-        case Errc::in_status: return MPI_ERR_IN_STATUS;
-        case Errc::peer_lost: return MPI_ERR_PROC_ABORTED;
-        case Errc::no_memory: return MPI_ERR_NO_MEM;
-        case Errc::unsupported: return MPI_ERR_UNSUPPORTED_OPERATION;
-        case Errc::internal: return MPI_ERR_INTERN;
+        case Errc::ok:
+            return MPI_SUCCESS;
+        case Errc::argument:
+            return MPI_ERR_ARG;
+        case Errc::communicator:
+            return MPI_ERR_COMM;
+        case Errc::group:
+            return MPI_ERR_GROUP;
+        case Errc::type:
+            return MPI_ERR_TYPE;
+        case Errc::op:
+            return MPI_ERR_OP;
+        case Errc::rank:
+            return MPI_ERR_RANK;
+        case Errc::tag:
+            return MPI_ERR_TAG;
+        case Errc::count:
+            return MPI_ERR_COUNT;
+        case Errc::buffer:
+            return MPI_ERR_BUFFER;
+        case Errc::request:
+            return MPI_ERR_REQUEST;
+        case Errc::root:
+            return MPI_ERR_ROOT;
+        case Errc::message:
+            return MPI_ERR_REQUEST;
+        case Errc::truncate:
+            return MPI_ERR_TRUNCATE;
+        case Errc::in_status:
+            return MPI_ERR_IN_STATUS;
+        case Errc::peer_lost:
+            return MPI_ERR_PROC_ABORTED;
+        case Errc::no_memory:
+            return MPI_ERR_NO_MEM;
+        case Errc::unsupported:
+            return MPI_ERR_UNSUPPORTED_OPERATION;
+        case Errc::internal:
+            return MPI_ERR_INTERN;
         case Errc::not_initialized:
         case Errc::already_initialized:
         case Errc::thread:
@@ -50,7 +69,8 @@ int class_of(Errc code) {
         case Errc::limit:
         case Errc::system:
         case Errc::mismatch:
-        case Errc::timeout: break;
+        case Errc::timeout:
+            break;
     }
     return MPI_ERR_OTHER;
 }

@@ -6,9 +6,8 @@
 #include "runtime/base/status.hpp"
 
 #include <memory>
-#include <string>
-
 #include <mpi.h>
+#include <string>
 
 namespace dlrt::mpi {
 

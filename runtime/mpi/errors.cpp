@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: error handlers, classes and codes.
-#include "functions.hpp"
 #include "runtime/mpi/surface.hpp"
 #include "runtime/mpi/text_result.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {

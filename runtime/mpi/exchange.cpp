@@ -10,7 +10,9 @@ namespace {
 class Exchange final : public RequestNote, public EngineTask {
   public:
     Exchange(Comm& comm, const ExchangeSides& sides, std::unique_ptr<std::byte[]> copy)
-        : RequestNote(comm), comm_keeper_(comm.shared_from_this()), sides_(sides),
+        : RequestNote(comm),
+          comm_keeper_(comm.shared_from_this()),
+          sides_(sides),
           copy_(std::move(copy)) {
         keep_layout(sides_.source_buffer.layout, source_layout_);
         keep_layout(sides_.target_buffer.layout, target_layout_);
@@ -81,9 +83,7 @@ class Exchange final : public RequestNote, public EngineTask {
 
 }  // namespace
 
-Request* start_exchange(
-    Comm& comm, const ExchangeSides& sides, std::unique_ptr<std::byte[]> copy
-) {
+Request* start_exchange(Comm& comm, const ExchangeSides& sides, std::unique_ptr<std::byte[]> copy) {
     auto made = std::make_shared<Exchange>(comm, sides, std::move(copy));
     made->keep(made);
     Request* const request = Surface::get().engine->start_task(*made);

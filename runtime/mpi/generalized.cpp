@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Generalised requests: the program says when they are complete. For the engine each is a task that
-/// waits for a message of the process to itself, so that completing one wakes whoever waits.
-#include "functions.hpp"
+/// Generalised requests: the program says when they are complete. For the engine each is a task
+/// that waits for a message of the process to itself, so that completing one wakes whoever waits.
 #include "runtime/engine_task.hpp"
 #include "runtime/mpi/request_site.hpp"
 
 #include <atomic>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -46,7 +46,7 @@ class GeneralRequest final : public RequestNote, public EngineTask {
 
     [[nodiscard]] bool is_special() const override { return true; }
     [[nodiscard]] int report(const Request&, MPI_Status& status) override {
-        write_empty_status(&status);
+        write_sent_status(&status);
         const int said = functions_.query != nullptr
                              ? functions_.query(functions_.extra_state, &status)
                              : MPI_SUCCESS;
@@ -102,8 +102,7 @@ int MPI_Grequest_start(
     if (const int wrong = site.require(request, "request")) return site.raise(wrong);
     static std::atomic<Tag> next_tag{0};
     const Tag tag = next_tag.fetch_add(1, std::memory_order_relaxed) & 0x7fffffff;
-    const Route route{
-        wake_context(Core::get()), site.surface().world->core->rank(), tag};
+    const Route route{wake_context(Core::get()), site.surface().world->core->rank(), tag};
     auto made = std::make_shared<GeneralRequest>(
         *site.surface().world, GeneralFunctions{query_fn, free_fn, cancel_fn, extra_state}, route
     );

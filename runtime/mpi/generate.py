@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes of the tables of functions what libmpi_abi.so and its users need.
 
-usage: generate.py header|prototypes|symbols|names OUTPUT TABLE... [TEMPLATE]
+usage: generate.py header|prototypes|symbols|names|chapters OUTPUT TABLE... [TEMPLATE]
 
 header: mpi.h, from its template; prototypes: what the chapters' files define, in namespace
 dlrt::mpi; symbols: the exported functions, PMPI_x strong and MPI_x weak, that call those;
-names: the exported names, one a line. The form of the tables is said in functions.txt.
+names: the exported names, one a line; chapters: how many functions of which chapter there are, for
+dlinfo. The form of the tables is said in functions.txt.
 """
 import pathlib
 import re
@@ -90,6 +91,7 @@ class Function:
 
 class Chapter:
     def __init__(self, line):
+        self.name = line[1:line.index("]")]
         self.absence = line.split()[1:]  # Error class and who gets it.
         self.has_forms = self.absence == ["forms"]
         if self.has_forms:
@@ -148,7 +150,7 @@ def prototypes(functions):
 
 
 def symbols(functions):
-    yield "#include \"functions.hpp\"\n#include \"runtime/mpi/refusal.hpp\"\n"
+    yield "#include <mpi_functions.hpp>\n#include \"runtime/mpi/refusal.hpp\"\n"
     yield "#define DLRT_EXPORT __attribute__((visibility(\"default\")))"
     yield "#define DLRT_WEAK(name) __attribute__((visibility(\"default\"), weak, alias(name)))\n"
     yield "using dlrt::mpi::Entry;\nusing dlrt::mpi::Form;\nusing dlrt::mpi::NumberResult;"
@@ -175,11 +177,27 @@ def names(functions):
     return sorted(p + name for f in functions for name, _ in f.forms() for p in ("MPI_", "PMPI_"))
 
 
+def chapters(functions):
+    """Lines {name, functions, is_there} of a C++ array."""
+    counts = {}
+    for function in functions:
+        made = counts.setdefault(function.chapter.name, [0, not function.chapter.absence])
+        made[0] += len(list(function.forms()))
+    yield "#pragma once\n\nnamespace dlrt::info {\n"
+    yield "struct MpiChapter {\n    const char* name;\n    int functions;\n    bool is_there;\n};"
+    yield "inline constexpr MpiChapter mpi_chapters[] = {"
+    for name, (count, is_there) in counts.items():
+        yield f"    {{\"{name}\", {count}, {str(is_there).lower()}}},"
+    yield "};\n\n}  // namespace dlrt::info"
+
+
 def main():
     what, output, *tables = sys.argv[1:]
     template = tables.pop() if what == "header" else None
     functions = read(tables)
-    makers = {"prototypes": prototypes, "symbols": symbols, "names": names}
+    makers = {
+        "prototypes": prototypes, "symbols": symbols, "names": names, "chapters": chapters,
+    }
     if what == "header":
         text = header(functions, template)
     else:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: topologies that are graphs, and distributed graphs.
-#include "functions.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/mpi/edge_exchange.hpp"
 #include "runtime/mpi/topology_site.hpp"
 #include "runtime/topology_create.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 #include <span>
 
 namespace dlrt::mpi {
@@ -225,8 +225,8 @@ int give_distributed(
 }  // namespace
 
 int MPI_Dist_graph_create_adjacent(
-    MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
-    const int destinations[], const int destweights[], MPI_Info, int, MPI_Comm* comm_dist_graph
+    MPI_Comm comm_old, int indegree, const int sources[], const int* sourceweights, int outdegree,
+    const int destinations[], const int* destweights, MPI_Info, int, MPI_Comm* comm_dist_graph
 ) {
     const Site site("MPI_Dist_graph_create_adjacent", comm_old);
     if (!site.ok()) return site.error();
@@ -246,7 +246,7 @@ int MPI_Dist_graph_create_adjacent(
 
 int MPI_Dist_graph_create(
     MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-    const int weights[], MPI_Info, int, MPI_Comm* comm_dist_graph
+    const int* weights, MPI_Info, int, MPI_Comm* comm_dist_graph
 ) {
     const Site site("MPI_Dist_graph_create", comm_old);
     if (!site.ok()) return site.error();
@@ -270,8 +270,7 @@ int MPI_Dist_graph_create(
     std::vector<Edge> edges;
     for (int i = 0, next = 0; i < n; ++i) {
         for (int k = 0; k < degrees[i]; ++k, ++next) {
-            edges.push_back(
-                {sources[i], destinations[next], list.is_weighted() ? weights[next] : 0}
+            edges.push_back({sources[i], destinations[next], list.is_weighted() ? weights[next] : 0}
             );
         }
     }
@@ -320,8 +319,8 @@ void write_side(
 }  // namespace
 
 int MPI_Dist_graph_neighbors(
-    MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-    int destinations[], int destweights[]
+    MPI_Comm comm, int maxindegree, int sources[], int* sourceweights, int maxoutdegree,
+    int destinations[], int* destweights
 ) {
     const Site site("MPI_Dist_graph_neighbors", comm);
     if (const int code = open_graph(site, MPI_DIST_GRAPH)) return code;

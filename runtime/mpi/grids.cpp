@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: Cartesian topologies.
-#include "functions.hpp"
 #include "runtime/mpi/topology_site.hpp"
 #include "runtime/topology_create.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
+#include <span>
 
 namespace dlrt::mpi {
 namespace {
@@ -74,9 +75,6 @@ int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[]
     std::vector<coll::Grid::Dimension> dimensions;
     int wrong = require_intra(site);
     if (wrong == MPI_SUCCESS) wrong = site.require(newrank, "newrank");
-    if (wrong == MPI_SUCCESS && ndims < 1) {
-        wrong = site.bad(MPI_ERR_DIMS, "ndims {} is below 1", ndims);
-    }
     if (wrong == MPI_SUCCESS) wrong = make_dimensions(site, ndims, dims, periods, dimensions);
     if (wrong != MPI_SUCCESS) return site.raise(wrong);
     const coll::Grid grid(std::move(dimensions));
@@ -204,46 +202,24 @@ int MPI_Topo_test(MPI_Comm comm, int* status) {
 
 namespace {
 
-/// The sides of a box of so many ranks that are as equal as can be, the longest first: the divisor
-/// nearest to the root of what is left, dimension by dimension.
-class BoxSearch {
-  public:
-    BoxSearch(int rank_count, std::size_t sides) : sides_(sides, 1), best_(sides, 1) {
-        search(rank_count, 0, rank_count);
+/// The sides of a box of so many ranks, the longest first, as equal as can be: of all boxes the one
+/// whose longest side is shortest, then the next one, and so on.
+bool find_sides(int rank_count, std::span<int> sides, int longest) {
+    if (sides.size() == 1) {
+        sides[0] = rank_count;
+        return rank_count <= longest;
     }
-    [[nodiscard]] const std::vector<int>& sides() const { return best_; }
-
-  private:
-    // Smaller spans between the longest and the shortest side are better.
-    void search(int rest, std::size_t place, int longest) {
-        if (place + 1 >= sides_.size()) {
-            if (!sides_.empty()) {
-                if (rest > longest) return;
-                sides_.back() = rest;
-            }
-            consider();
-            return;
-        }
-        for (int side = std::min(rest, longest); side >= 1; --side) {
-            if (rest % side != 0) continue;
-            sides_[place] = side;
-            search(rest / side, place + 1, side);
-        }
+    for (int side = 1; side <= std::min(rank_count, longest); ++side) {
+        if (rank_count % side != 0) continue;
+        // No other side is longer than this one.
+        std::int64_t most = 1;
+        for (std::size_t i = 0; i < sides.size() && most < rank_count; ++i) most *= side;
+        if (most < rank_count) continue;
+        sides[0] = side;
+        if (find_sides(rank_count / side, sides.subspan(1), side)) return true;
     }
-    void consider() {
-        if (sides_.empty()) return;
-        const int span = sides_.front() - sides_.back();
-        if (has_best_ && span >= best_span_) return;
-        has_best_ = true;
-        best_span_ = span;
-        best_ = sides_;
-    }
-
-    std::vector<int> sides_;
-    std::vector<int> best_;
-    bool has_best_ = false;
-    int best_span_ = 0;
-};
+    return false;
+}
 
 }  // namespace
 
@@ -269,10 +245,12 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[]) {
             given
         );
     }
-    const BoxSearch search(static_cast<int>(nnodes / given), open);
+    const auto rest = static_cast<int>(nnodes / given);
+    std::vector<int> sides(open, 1);
+    static_cast<void>(find_sides(rest, sides, rest));
     std::size_t next = 0;
     for (int i = 0; i < ndims; ++i) {
-        if (dims[i] == 0) dims[i] = search.sides()[next++];
+        if (dims[i] == 0) dims[i] = sides[next++];
     }
     return MPI_SUCCESS;
 }

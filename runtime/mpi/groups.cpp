@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: groups of ranks.
-#include "functions.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/mpi/comparison.hpp"
 #include "runtime/mpi/surface.hpp"
 
+#include <mpi_functions.hpp>
 #include <span>
 
 namespace dlrt::mpi {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Handles of the ABI as numbers. Those that are always there are below 4096; of any other the lower
-/// half is an index from 4096 on and the upper half a generation, so that a stale one is recognised.
+/// Handles of the ABI as numbers. Those that are always there are below 4096; of any other the
+/// lower half is an index from 4096 on and the upper half a generation, so that a stale one is
+/// recognised.
 #pragma once
 
 #include "runtime/handle_table.hpp"
 
 #include <cstdint>
-
 #include <mpi.h>
 
 namespace dlrt::mpi {

@@ -2,11 +2,11 @@
 /// Chapter: info objects. All may be called at any time.
 #include "runtime/mpi/info.hpp"
 
-#include "functions.hpp"
 #include "runtime/mpi/surface.hpp"
 #include "runtime/mpi/text_result.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 
@@ -68,9 +68,6 @@ int MPI_Info_create_env(int argc, char** argv, MPI_Info* info) {
             arguments += argv[i];
         }
         if (!arguments.empty()) made->set("argv", arguments.substr(0, MPI_MAX_INFO_VAL - 1));
-    }
-    if (site.surface().is_ready()) {
-        made->set("maxprocs", std::to_string(site.surface().world->core->size()));
     }
     const int wrong = site.give(std::move(made), info);
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;

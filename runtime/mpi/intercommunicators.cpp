@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: communicators between two groups.
-#include "functions.hpp"
 #include "runtime/communicator_pair.hpp"
 #include "runtime/mpi/surface.hpp"
+
+#include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -76,6 +78,61 @@ int MPI_Intercomm_create(
     const FlightMark mark(site.surface(), record_of(Call::comm_create, local));
     const Result<CommunicatorRef> made = create_pair(local, local_leader, bridge, new_context);
     const int wrong = give_created(site, made, site.comm(), newintercomm);
+    return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
+}
+
+namespace {
+
+/// A communicator of the ranks of a group, which all of them make together.
+Result<CommunicatorRef> meet(const Site& site, const GroupRef& group, const std::string& text) {
+    const WorldRank self = site.surface().world->core->rank();
+    const Meeting meeting{site.engine(), Core::get()->meeting_context(), self, text};
+    return create_from_group(meeting, group, new_context);
+}
+
+int check_leader(const Site& site, const char* name, int leader, const Group& group) {
+    if (leader >= 0 && leader < group.size()) return MPI_SUCCESS;
+    return site.bad(MPI_ERR_ARG, "{} {} is not in 0..{}", name, leader, group.size() - 1);
+}
+
+}  // namespace
+
+int MPI_Intercomm_create_from_groups(
+    MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+    const char* stringtag, MPI_Info, MPI_Errhandler errhandler, MPI_Comm* newintercomm
+) {
+    const Site site("MPI_Intercomm_create_from_groups");
+    if (!site.ok()) return site.error();
+    GroupRef own, other;
+    ErrorHandlerRef handler;
+    int wrong = site.use(local_group, own, "local_group");
+    if (wrong == MPI_SUCCESS) wrong = site.use(remote_group, other, "remote_group");
+    if (wrong == MPI_SUCCESS) wrong = site.require(stringtag, "stringtag");
+    if (wrong == MPI_SUCCESS) wrong = site.use(errhandler, handler);
+    if (wrong == MPI_SUCCESS) wrong = site.require(newintercomm, "newintercomm");
+    if (wrong == MPI_SUCCESS) wrong = check_leader(site, "local_leader", local_leader, *own);
+    if (wrong == MPI_SUCCESS) wrong = check_leader(site, "remote_leader", remote_leader, *other);
+    if (wrong != MPI_SUCCESS) return site.raise(wrong);
+    const FlightMark mark(site.surface(), {.call = Call::comm_create});
+    const Result<CommunicatorRef> local = meet(site, own, fmt::format("side {}", stringtag));
+    if (!local) return site.raise(local.error());
+    Bridge bridge;
+    CommunicatorRef leaders;
+    if ((*local)->rank() == local_leader) {
+        const WorldRank self = own->world_rank(local_leader);
+        const WorldRank peer = other->world_rank(remote_leader);
+        const auto both = std::make_shared<const Group>(std::vector<WorldRank>{
+            std::min(self, peer), std::max(self, peer)});
+        const auto met = meet(site, both, fmt::format("leaders {}", stringtag));
+        if (!met) return site.raise(met.error());
+        leaders = *met;
+        bridge = {leaders.get(), both->rank_of(peer), 0};
+    }
+    const Result<CommunicatorRef> made = create_pair(**local, local_leader, bridge, new_context);
+    retire(**local);
+    if (leaders != nullptr) retire(*leaders);
+    if (!made) return site.raise(made.error());
+    wrong = site.give(wrap(*made, handler), newintercomm);
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
 

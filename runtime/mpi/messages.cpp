@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Chapter: point to point. Send, receive and both together, each blocking, nonblocking, persistent.
+/// Chapter: point to point. Send, receive and both together, each blocking, nonblocking,
+/// persistent.
 #include "runtime/mpi/arguments.hpp"
-
-#include "functions.hpp"
 #include "runtime/mpi/exchange.hpp"
 #include "runtime/mpi/request_site.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -180,8 +181,9 @@ template<Persistence persistence>
         const FlightMark mark(site.surface(), record_of(Call::irecv, peer, side.transfer));
         return start_recv(side.transfer, request);
     } else {
-        Request* const made = site.engine().recv_init(side.transfer.route(),
-                                                      side.transfer.target());
+        Request* const made = site.engine().recv_init(
+            side.transfer.route(), side.transfer.target()
+        );
         set_comm(*made, site.comm());
         give_request(*made, request);
         return MPI_SUCCESS;
@@ -210,9 +212,7 @@ int run_pair(const Site& site, const Pair& pair, MPI_Status* status) {
     MessageStatus found;
     Status outcome;
     if (has_target && has_source) {
-        outcome = site.engine().sendrecv(
-            out.route(), out.source(), in.route(), in.target(), found
-        );
+        outcome = site.engine().sendrecv(out.route(), out.source(), in.route(), in.target(), found);
     } else if (has_target) {
         outcome = site.engine().send(SendMode::standard, out.route(), out.source());
     } else if (has_source) {
@@ -324,9 +324,7 @@ int MPI_Irecv(
 ) {
     const BufferArguments buffer{buf, count, datatype};
     const PeerArguments peer{source, tag};
-    const Transfer transfer = plan_transfer(
-        Surface::get(), Direction::receive, buffer, peer, comm
-    );
+    const Transfer transfer = plan_transfer(Surface::get(), Direction::receive, buffer, peer, comm);
     if (transfer.layout == nullptr || request == nullptr) [[unlikely]]
         return make_recv<Persistence::once>(buffer, peer, comm, request);
     note(record_of(Call::irecv, peer, transfer));
@@ -364,9 +362,7 @@ int MPI_Recv_init(
     void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request* request
 ) {
-    return make_recv<Persistence::persistent>(
-        {buf, count, datatype}, {source, tag}, comm, request
-    );
+    return make_recv<Persistence::persistent>({buf, count, datatype}, {source, tag}, comm, request);
 }
 
 int MPI_Sendrecv(

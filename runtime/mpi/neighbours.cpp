@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: collectives among neighbours.
-#include "functions.hpp"
 #include "runtime/mpi/collective_site.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -37,7 +37,8 @@ int open(
 /// Blocks that are alike, as a list.
 struct EqualBlocks {
     EqualBlocks(const BufferArguments& arguments, std::int64_t block_count)
-        : buffer(arguments), counts(static_cast<std::size_t>(block_count), arguments.count),
+        : buffer(arguments),
+          counts(static_cast<std::size_t>(block_count), arguments.count),
           numbers(counts.data()) {}
     [[nodiscard]] ListArguments list(const char* name) const {
         return {name, buffer.address, &numbers, nullptr, &buffer.type};
@@ -90,8 +91,8 @@ int MPI_Neighbor_allgatherv(
     const int wrong = open(site, coll::Collective::neighbor_allgather, sendbuf, around);
     if (wrong != MPI_SUCCESS) return site.site().raise(wrong);
     return gather(
-        site, {sendbuf, sendcount, sendtype},
-        {"recvbuf", recvbuf, &recvcounts, &displs, &recvtype}, around
+        site, {sendbuf, sendcount, sendtype}, {"recvbuf", recvbuf, &recvcounts, &displs, &recvtype},
+        around
     );
 }
 

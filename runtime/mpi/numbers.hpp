@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts and displacements as a function of MPI and its twin for large counts give them: arrays and
-/// results that are int in the one and 64 bits in the other, seen as 64 bits by both. Values.
+/// Counts and displacements as a function of MPI and its twin for large counts give them: arrays
+/// and results that are int in the one and 64 bits in the other, seen as 64 bits by both. Values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <mpi.h>
 #include <span>
 #include <vector>
-
-#include <mpi.h>
 
 namespace dlrt::mpi {
 

@@ -2,7 +2,6 @@
 /// Chapter: operations of reductions.
 #include "runtime/mpi/op.hpp"
 
-#include "functions.hpp"
 #include "runtime/mpi/surface.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mpi_functions.hpp>
 #include <new>
 
 namespace dlrt::mpi {
@@ -191,8 +191,8 @@ int use_op(const Site& site, MPI_Op op, const Type& type, MPI_Datatype handle, R
         );
     }
     if (type.layout->element() != ElementType::none && type.handle != MPI_2REAL &&
-        type.handle != MPI_2DOUBLE_PRECISION && dlrt::is_defined(predefined->core,
-                                                                 type.layout->element())) {
+        type.handle != MPI_2DOUBLE_PRECISION &&
+        dlrt::is_defined(predefined->core, type.layout->element())) {
         reducer = Reducer(predefined->core, type.layout->element());
     } else {
         auto own = std::make_shared<const UserOp>(own_op(predefined->core, type));

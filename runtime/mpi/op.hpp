@@ -7,7 +7,6 @@
 #include "runtime/reducer.hpp"
 
 #include <memory>
-
 #include <mpi.h>
 
 namespace dlrt::mpi {
@@ -22,8 +21,6 @@ class Site;
 
 /// Checks that the operation is defined for the type. `handle` is the type's, for functions of the
 /// caller's. Errors: MPI_ERR_OP.
-int use_op(
-    const Site& site, MPI_Op op, const Type& type, MPI_Datatype handle, Reducer& reducer
-);
+int use_op(const Site& site, MPI_Op op, const Type& type, MPI_Datatype handle, Reducer& reducer);
 
 }  // namespace dlrt::mpi

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: packing data into bytes and out of them, as this machine has it and as external32 does.
-#include "functions.hpp"
 #include "runtime/mpi/external32.hpp"
 #include "runtime/mpi/surface.hpp"
 
 #include <memory>
+#include <mpi_functions.hpp>
 #include <new>
 #include <string_view>
 

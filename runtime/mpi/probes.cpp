@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: probes, plain and matched, and the receipt of matched messages.
-#include "functions.hpp"
 #include "runtime/mpi/arguments.hpp"
 #include "runtime/mpi/request_site.hpp"
 
+#include <mpi_functions.hpp>
 #include <optional>
 
 namespace dlrt::mpi {
@@ -43,9 +43,8 @@ int open_receipt(
     const std::optional<MessageEntry> entry = site.surface().messages.pin(to_handle(*message));
     if (!entry) {
         return site.bad(
-            MPI_ERR_REQUEST, "message is {}", *message == MPI_MESSAGE_NULL
-                                                  ? "MPI_MESSAGE_NULL"
-                                                  : "already received or never was one"
+            MPI_ERR_REQUEST, "message is {}",
+            *message == MPI_MESSAGE_NULL ? "MPI_MESSAGE_NULL" : "already received or never was one"
         );
     }
     receipt.comm = entry->comm;
@@ -176,9 +175,7 @@ int MPI_Imrecv(
     if (wrong != MPI_SUCCESS) return raise_on(receipt.comm.get(), site.function(), wrong);
     const std::optional<MessageEntry> entry = take_message(site, message);
     if (receipt.is_nobody) {
-        give_request(
-            *site.engine().without_peer(RequestKind::receive, Persistence::once), request
-        );
+        give_request(*site.engine().without_peer(RequestKind::receive, Persistence::once), request);
         return MPI_SUCCESS;
     }
     if (!entry) return site.raise(MPI_ERR_REQUEST, "the message is already received");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: collectives that reduce.
-#include "functions.hpp"
 #include "runtime/mpi/between.hpp"
 #include "runtime/mpi/collective_site.hpp"
 
+#include <mpi_functions.hpp>
 #include <numeric>
 
 namespace dlrt::mpi {
@@ -67,8 +67,7 @@ int MPI_Reduce(
 ) {
     CollectiveSite site(entry, comm);
     return reduce(
-        site,
-        {coll::Collective::reduce, Call::reduce, sendbuf, recvbuf, count, datatype, op, root}
+        site, {coll::Collective::reduce, Call::reduce, sendbuf, recvbuf, count, datatype, op, root}
     );
 }
 
@@ -78,8 +77,7 @@ int MPI_Allreduce(
 ) {
     CollectiveSite site(entry, comm);
     return reduce(
-        site,
-        {coll::Collective::allreduce, Call::allreduce, sendbuf, recvbuf, count, datatype, op}
+        site, {coll::Collective::allreduce, Call::allreduce, sendbuf, recvbuf, count, datatype, op}
     );
 }
 
@@ -117,14 +115,10 @@ int MPI_Reduce_scatter_block(
                         datatype,
                         op};
     if (!site.core().is_between_groups()) return reduce(site, reduction);
-    const std::vector<std::int64_t> counts(
-        static_cast<std::size_t>(site.core().size()), recvcount
-    );
+    const std::vector<std::int64_t> counts(static_cast<std::size_t>(site.core().size()), recvcount);
     BetweenReduction between = between_of(reduction);
     between.counts = &counts;
-    return reduce_between(
-        site, {coll::Collective::reduce_scatter, Call::reduce_scatter}, between
-    );
+    return reduce_between(site, {coll::Collective::reduce_scatter, Call::reduce_scatter}, between);
 }
 
 int MPI_Reduce_scatter(

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What this surface keeps with a request of the engine: the communicator whose ranks its status
-/// names and whose error handler it has, and what special requests do otherwise. A request without a
-/// note is of MPI_COMM_WORLD.
+/// names and whose error handler it has, and what special requests do otherwise. A request without
+/// a note is of MPI_COMM_WORLD.
 #pragma once
 
 #include "runtime/request.hpp"
 
 #include <memory>
-
 #include <mpi.h>
 
 namespace dlrt::mpi {

@@ -7,7 +7,7 @@ namespace dlrt::mpi {
 
 int RequestNote::report(const Request& request, MPI_Status& status) {
     if (request.kind != RequestKind::receive) {
-        write_empty_status(&status);
+        write_sent_status(&status);
     } else if (has_no_peer(request)) {
         write_no_peer_status(&status);
     } else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: completion of requests. Wait, test, start, cancel, free.
-#include "functions.hpp"
 #include "runtime/mpi/request_site.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -65,7 +66,9 @@ class Outcomes {
     Blame blame_;
 };
 
-int collect(const Site& site, RequestList& list, int* outcount, int* indices, MPI_Status* statuses) {
+int collect(
+    const Site& site, RequestList& list, int* outcount, int* indices, MPI_Status* statuses
+) {
     Outcomes outcomes(site, statuses);
     int count = 0;
     for (int i = 0; i < list.size(); ++i) {
@@ -239,7 +242,8 @@ int start_all(const Site& site, int count, MPI_Request* requests) {
         if (request->persistence == Persistence::once) {
             return site.raise(MPI_ERR_REQUEST, "the request isn't persistent");
         }
-        if (request->is_started) return site.raise(MPI_ERR_REQUEST, "the request is active already");
+        if (request->is_started)
+            return site.raise(MPI_ERR_REQUEST, "the request is active already");
         if (has_no_peer(*request)) {
             RequestNote* const note = note_of(*request);
             const int code = note != nullptr ? note->begin() : MPI_SUCCESS;
@@ -324,9 +328,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 namespace {
 
 /// The handles are only read.
-int open_status_list(
-    const Site& site, RequestList& list, int count, const MPI_Request* requests
-) {
+int open_status_list(const Site& site, RequestList& list, int count, const MPI_Request* requests) {
     if (const int wrong = list.open(site, count, const_cast<MPI_Request*>(requests))) return wrong;
     if (list.pending_count() > 0 && !list.are_all_complete()) site.engine().progress();
     return MPI_SUCCESS;

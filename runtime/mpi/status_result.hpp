@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From the engine's outcomes to MPI_Status. Its error field is left alone: only functions that
-/// complete several requests write it.
+/// From the engine's outcomes to MPI_Status. Its error field is left alone but in an empty status:
+/// only functions that complete several requests write it.
 #pragma once
 
 #include "runtime/communicator.hpp"
@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <cstring>
-
 #include <mpi.h>
 
 namespace dlrt::mpi {
@@ -37,9 +36,15 @@ inline void write_status(MPI_Status* status, int source, int tag, const StatusIn
     inside.write(*status);
 }
 
-/// What null, inactive and sending requests report.
-inline void write_empty_status(MPI_Status* status) {
+/// What requests report that receive nothing.
+inline void write_sent_status(MPI_Status* status) {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, {});
+}
+
+/// What null and inactive requests report.
+inline void write_empty_status(MPI_Status* status) {
+    write_sent_status(status);
+    if (status != nullptr) status->MPI_ERROR = MPI_SUCCESS;
 }
 
 /// What a receive from MPI_PROC_NULL reports.

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: statuses, and how much of what type they say has come.
-#include "functions.hpp"
 #include "runtime/mpi/status_result.hpp"
 #include "runtime/mpi/surface.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
 
-int open_status(
-    const Site& site, const MPI_Status* status, MPI_Datatype handle, Use<Type>& type
-) {
+int open_status(const Site& site, const MPI_Status* status, MPI_Datatype handle, Use<Type>& type) {
     if (const int wrong = site.require(status, "status")) return wrong;
     if (const int wrong = site.use(handle, type)) return wrong;
     if (type->layout != nullptr) return MPI_SUCCESS;
     return site.bad(MPI_ERR_TYPE, "{} isn't supported on this platform", type->name);
 }
 
-int set_elements(
-    const char* function, MPI_Status* status, MPI_Datatype datatype, MPI_Count count
-) {
+int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
     const Site site(function);
     if (!site.ok()) return site.error();
     Use<Type> type;
@@ -75,7 +72,8 @@ int MPI_Get_elements(const MPI_Status* status, MPI_Datatype datatype, NumberResu
     const std::uint64_t bytes = StatusInside::of(*status).size_bytes;
     const ElementCount counted = count_elements(*type, bytes);
     const bool is_whole = bytes == 0 || counted.rest_bytes == 0;
-    count.set(is_whole ? static_cast<std::int64_t>(counted.elements) : MPI_UNDEFINED);
+    const auto elements = static_cast<std::int64_t>(counted.elements);
+    count.set(is_whole ? elements : std::int64_t{MPI_UNDEFINED});
     return MPI_SUCCESS;
 }
 

@@ -31,6 +31,7 @@ void Surface::attach(Core& core) {
     self = wrap(core.self(), fatal);
     self->handle = MPI_COMM_SELF;
     self->name = "MPI_COMM_SELF";
+    environment_info->set("maxprocs", std::to_string(core.world()->size()));
     const Sharing sharing = is_shared ? Sharing::locked : Sharing::one_thread;
     comms.set_sharing(sharing);
     groups.set_sharing(sharing);
@@ -84,8 +85,7 @@ Site::Site(const char* function) : function_(function), surface_(Surface::get())
     open();
 }
 
-Site::Site(const char* function, MPI_Comm comm)
-    : function_(function), surface_(Surface::get()) {
+Site::Site(const char* function, MPI_Comm comm) : function_(function), surface_(Surface::get()) {
     open();
     if (!ok()) return;
     const int wrong = use(comm, comm_);
@@ -153,7 +153,8 @@ int Site::use(MPI_Group handle, GroupRef& group, const char* name) const {
 }
 
 int Site::use(MPI_Info handle, InfoRef& info) const {
-    info = surface_.infos.pin(to_handle(handle)).value_or(nullptr);
+    info = handle == MPI_INFO_ENV ? surface_.environment_info
+                                  : surface_.infos.pin(to_handle(handle)).value_or(nullptr);
     if (info != nullptr) return MPI_SUCCESS;
     if (handle == MPI_INFO_NULL) return bad(MPI_ERR_INFO, "info is MPI_INFO_NULL");
     return bad(MPI_ERR_INFO, "info is freed or was never an info object");
@@ -241,6 +242,15 @@ std::string place_of(const Comm& comm) {
     return fmt::format("in {}, rank {} of {}", name, comm.core->rank(), comm.core->size());
 }
 
+/// For calls about no communicator MPI_COMM_SELF's handler decides; MPI_COMM_WORLD's, as before
+/// MPI 4, where the program has set only that.
+Comm* general_decider(const Surface& surface) {
+    const bool is_untouched = surface.self != nullptr &&
+                              surface.self->error_handler ==
+                                  predefined_handler(MPI_ERRORS_ARE_FATAL);
+    return is_untouched ? surface.world.get() : surface.self.get();
+}
+
 std::string name_of_code(int code) {
     const std::string text = text_of_error(code);
     return text.substr(0, text.find(':'));
@@ -250,7 +260,7 @@ std::string name_of_code(int code) {
 
 int raise_on(Comm* comm, const char* function, int code) {
     Surface& surface = Surface::get();
-    Comm* const decider = comm != nullptr ? comm : surface.self.get();
+    Comm* const decider = comm != nullptr ? comm : general_decider(surface);
     const std::string words = fmt::format(
         "{}: {} ({}{}{})", function, last_error_text(), name_of_code(code),
         comm != nullptr ? ", " : "", comm != nullptr ? place_of(*comm) : ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the functions of mpi.h share: the objects behind its handles, and the short way to the core.
+/// What the functions of mpi.h share: the objects behind its handles, and the short way to the
+/// core.
 ///
 /// A process has one Surface beside its one Core, which outlives MPI_Finalize. Threads: as the
 /// standard says; the tables lock at MPI_THREAD_MULTIPLE only, except those of objects that may be
@@ -64,6 +65,7 @@ class Surface {
     HandleTable<OpRef> ops{first_own_index};
     HandleTable<InfoRef> infos{first_own_index};
     HandleTable<ErrorHandlerRef> error_handlers{first_own_index};
+    const InfoRef environment_info = std::make_shared<Info>();  ///< MPI_INFO_ENV.
     const GroupRef empty_group = std::make_shared<const Group>(std::vector<WorldRank>{});
 
     /// Null for what is no communicator.
@@ -107,7 +109,7 @@ class Surface {
 /// its handles stand for. Its functions return MPI_SUCCESS or an error class with words stored.
 class Site {
   public:
-    /// For what is about no communicator: MPI_COMM_SELF's handler decides.
+    /// For what is about no communicator.
     explicit Site(const char* function);
     Site(const char* function, MPI_Comm comm);
     /// May be called before MPI_Init and after MPI_Finalize too.
@@ -141,9 +143,7 @@ class Site {
         return raise(bad(error_class, format, std::forward<Args>(args)...));
     }
     /// Of the core; MPI_SUCCESS where it is none.
-    int raise(Status status) const {
-        return status.ok() ? MPI_SUCCESS : raise(class_of(status));
-    }
+    int raise(Status status) const { return status.ok() ? MPI_SUCCESS : raise(class_of(status)); }
     int require(const void* pointer, const char* name, int error_class = MPI_ERR_ARG) const {
         if (pointer != nullptr) [[likely]]
             return MPI_SUCCESS;
@@ -207,8 +207,8 @@ inline ContextId new_context() {
     return Core::get()->new_context();
 }
 
-/// A communicator of MPI around one of the core's, with the parent's error handler, behind a handle;
-/// MPI_COMM_NULL where the core made none for this rank.
+/// A communicator of MPI around one of the core's, with the parent's error handler, behind a
+/// handle; MPI_COMM_NULL where the core made none for this rank.
 int give_created(
     const Site& site, const Result<CommunicatorRef>& made, const Comm& parent, MPI_Comm* handle
 );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is behind a datatype of MPI: the core's layout, and what only MPI asks for: how it was made,
-/// which basic elements it has, its name and attributes. Shared by handles and by types made of it.
+/// What is behind a datatype of MPI: the core's layout, and what only MPI asks for: how it was
+/// made, which basic elements it has, its name and attributes. Shared by handles and by types made
+/// of it.
 #pragma once
 
 #include "runtime/layout.hpp"
@@ -41,9 +42,9 @@ struct Envelope {
 };
 
 struct Type {
-    LayoutRef layout;                           ///< Null: a type that this platform lacks.
-    MPI_Datatype handle = MPI_DATATYPE_NULL;    ///< Of a predefined one.
-    Category category = Category::none;         ///< Of a predefined one.
+    LayoutRef layout;                         ///< Null: a type that this platform lacks.
+    MPI_Datatype handle = MPI_DATATYPE_NULL;  ///< Of a predefined one.
+    Category category = Category::none;       ///< Of a predefined one.
     bool is_predefined = false;
     bool is_committed = false;
     std::uint32_t alignment = 1;

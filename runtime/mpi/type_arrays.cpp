@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Datatypes that are parts of arrays: subarrays, and one process's part of a distributed array.
-#include "functions.hpp"
 #include "runtime/mpi/type_site.hpp"
 
 #include <algorithm>
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -38,9 +38,8 @@ int check_distribution(const Site& site, const Distribution& dimension) {
                 dimension.processes
             );
         case MPI_DISTRIBUTE_BLOCK:
-            if (is_default ||
-                (dimension.argument > 0 &&
-                 dimension.argument * dimension.processes >= dimension.size)) {
+            if (is_default || (dimension.argument > 0 &&
+                               dimension.argument * dimension.processes >= dimension.size)) {
                 return MPI_SUCCESS;
             }
             return site.bad(

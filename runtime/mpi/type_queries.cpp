@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: datatypes, what can be asked about them; and those found by their properties.
-#include "functions.hpp"
 #include "runtime/mpi/surface.hpp"
 #include "runtime/mpi/text_result.hpp"
 
 #include <map>
+#include <mpi_functions.hpp>
 #include <mutex>
 
 namespace dlrt::mpi {
@@ -16,10 +16,12 @@ int open(const Site& site, MPI_Datatype handle, Use<Type>& use) {
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
 
+constexpr std::int64_t undefined = MPI_UNDEFINED;
+
 /// Of a type that the platform lacks all are MPI_UNDEFINED.
 std::int64_t size_of(const Type& type) {
     return type.layout != nullptr ? static_cast<std::int64_t>(type.layout->size_bytes())
-                                  : MPI_UNDEFINED;
+                                  : undefined;
 }
 
 int get_extent(const char* function, MPI_Datatype handle, MPI_Count* lb, MPI_Count* extent) {
@@ -29,8 +31,8 @@ int get_extent(const char* function, MPI_Datatype handle, MPI_Count* lb, MPI_Cou
     if (const int wrong = site.require(lb, "lb")) return site.raise(wrong);
     if (const int wrong = site.require(extent, "extent")) return site.raise(wrong);
     const bool is_there = use->layout != nullptr;
-    *lb = is_there ? use->layout->lower_bound_bytes() : MPI_UNDEFINED;
-    *extent = is_there ? use->layout->extent_bytes() : MPI_UNDEFINED;
+    *lb = is_there ? use->layout->lower_bound_bytes() : undefined;
+    *extent = is_there ? use->layout->extent_bytes() : undefined;
     return MPI_SUCCESS;
 }
 
@@ -41,8 +43,8 @@ int get_true_extent(const char* function, MPI_Datatype handle, MPI_Count* lb, MP
     if (const int wrong = site.require(lb, "true_lb")) return site.raise(wrong);
     if (const int wrong = site.require(extent, "true_extent")) return site.raise(wrong);
     const bool is_there = use->layout != nullptr;
-    *lb = is_there ? use->layout->true_lower_bound_bytes() : MPI_UNDEFINED;
-    *extent = is_there ? use->layout->true_extent_bytes() : MPI_UNDEFINED;
+    *lb = is_there ? use->layout->true_lower_bound_bytes() : undefined;
+    *extent = is_there ? use->layout->true_extent_bytes() : undefined;
     return MPI_SUCCESS;
 }
 
@@ -57,11 +59,12 @@ int copy_list(
 ) {
     const auto count = static_cast<MPI_Count>(list.size());
     if (most < count) {
-        return site.bad(MPI_ERR_ARG, "the array of {} has {} entries; {} are needed", name, most,
-                        count);
+        return site.bad(
+            MPI_ERR_ARG, "the array of {} has {} entries; {} are needed", name, most, count
+        );
     }
-    if (count > 0 && target == nullptr) return site.bad(MPI_ERR_ARG, "the array of {} is null",
-                                                        name);
+    if (count > 0 && target == nullptr)
+        return site.bad(MPI_ERR_ARG, "the array of {} is null", name);
     for (std::size_t i = 0; i < list.size(); ++i) target[i] = list[i];
     return MPI_SUCCESS;
 }
@@ -233,11 +236,17 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
         MPI_Datatype type;
     };
     const Match matches[] = {
-        {MPI_TYPECLASS_REAL, 2, MPI_REAL2},       {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
-        {MPI_TYPECLASS_REAL, 8, MPI_REAL8},       {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
-        {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2}, {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
-        {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8}, {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+        {MPI_TYPECLASS_REAL, 2, MPI_REAL2},
+        {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+        {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+        {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
+        {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+        {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
+        {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+        {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
         {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+        {MPI_TYPECLASS_REAL, sizeof(long double), MPI_LONG_DOUBLE},
+        {MPI_TYPECLASS_COMPLEX, 2 * sizeof(long double), MPI_C_LONG_DOUBLE_COMPLEX},
     };
     for (const Match& match : matches) {
         if (match.typeclass != typeclass || match.size != size) continue;

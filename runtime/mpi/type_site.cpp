@@ -47,8 +47,7 @@ int give_type(
     for (std::size_t i = 0; i < made.types.size(); ++i) {
         const Type& part = *made.types[i];
         type->alignment = std::max(type->alignment, part.alignment);
-        const auto elements = part.element_count *
-                              static_cast<std::uint64_t>(made.repetitions[i]);
+        const auto elements = part.element_count * static_cast<std::uint64_t>(made.repetitions[i]);
         if (elements == 0) continue;
         const bool is_alike = is_first || type->element_bytes == part.element_bytes;
         type->element_bytes = is_alike ? part.element_bytes : 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: datatypes, their construction and their end.
-#include "functions.hpp"
 #include "runtime/layout_padding.hpp"
 #include "runtime/mpi/type_site.hpp"
+
+#include <mpi_functions.hpp>
 
 namespace dlrt::mpi {
 namespace {
@@ -38,9 +39,7 @@ int give_blocks(
 
 }  // namespace
 
-int MPI_Type_contiguous(
-    MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype, Width width
-) {
+int MPI_Type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype, Width width) {
     const Site site("MPI_Type_contiguous");
     if (!site.ok()) return site.error();
     TypeRef old;

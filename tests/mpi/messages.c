@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-static void check_count(const MPI_Status *status, MPI_Datatype type, int expected) {
+static void check_count(const MPI_Status* status, MPI_Datatype type, int expected) {
     int count = -1;
     OK(MPI_Get_count(status, type, &count));
     CHECK_EQUAL(count, expected);
@@ -16,7 +16,8 @@ static void earlier_receive_is_first(void) {
     int values[2] = {7, 8}, first = 0, second = 0;
     MPI_Request requests[2];
     if (own_rank == 0) {
-        OK(MPI_Irecv(&first, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]));
+        OK(MPI_Irecv(&first, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0])
+        );
         OK(MPI_Irecv(&second, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &requests[1]));
         OK(MPI_Barrier(MPI_COMM_WORLD));
         OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
@@ -35,7 +36,7 @@ static void earlier_receive_is_first(void) {
 static void order_across_protocols(void) {
     enum { sizes = 6, rounds = 40, longest = 300000 };
     static const int size_of[sizes] = {0, 8, 4000, 9000, 70000, longest};
-    char *const data = calloc(longest, 1);
+    char* const data = calloc(longest, 1);
     for (int i = 0; i < rounds && own_rank < 2; ++i) {
         const int size = size_of[(i * 7) % sizes];
         MPI_Status status;
@@ -45,8 +46,9 @@ static void order_across_protocols(void) {
             continue;
         }
         const int source = i % 2 == 0 ? 1 : MPI_ANY_SOURCE;
-        OK(MPI_Recv(data, longest, MPI_BYTE, source, i % 3 == 0 ? MPI_ANY_TAG : 3, MPI_COMM_WORLD,
-                    &status));
+        OK(MPI_Recv(
+            data, longest, MPI_BYTE, source, i % 3 == 0 ? MPI_ANY_TAG : 3, MPI_COMM_WORLD, &status
+        ));
         check_count(&status, MPI_BYTE, size);
         CHECK_EQUAL(status.MPI_SOURCE, 1);
         CHECK_EQUAL(status.MPI_TAG, 3);
@@ -182,8 +184,10 @@ static void cancelled_receive(void) {
     CHECK(flag);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     const int next = (own_rank + 1) % world_size;
-    OK(MPI_Sendrecv(&own_rank, 1, MPI_INT, next, 77, &value, 1, MPI_INT, MPI_ANY_SOURCE, 77,
-                    MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(
+        &own_rank, 1, MPI_INT, next, 77, &value, 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD,
+        &status
+    ));
     CHECK_EQUAL(value, (own_rank + world_size - 1) % world_size);
 }
 
@@ -193,7 +197,7 @@ static void buffered_sends(void) {
     static char memory[messages * (size + MPI_BSEND_OVERHEAD) + 1];
     char data[size];
     const int next = (own_rank + 1) % world_size;
-    void *given = NULL;
+    void* given = NULL;
     int given_size = 0;
     OK(MPI_Buffer_attach(memory + 1, (int)sizeof(memory) - 1));
     for (int i = 0; i < messages; ++i) {
@@ -253,8 +257,9 @@ static void exchanges(void) {
     OK(MPI_Wait(&request, &status));
     CHECK_EQUAL(value, before);
     CHECK_EQUAL(status.MPI_SOURCE, before);
-    OK(MPI_Isendrecv(&own_rank, 1, MPI_INT, next, 2, &value, 1, MPI_INT, before, 2, MPI_COMM_WORLD,
-                     &request));
+    OK(MPI_Isendrecv(
+        &own_rank, 1, MPI_INT, next, 2, &value, 1, MPI_INT, before, 2, MPI_COMM_WORLD, &request
+    ));
     OK(MPI_Wait(&request, &status));
     CHECK_EQUAL(value, before);
     check_count(&status, MPI_INT, 1);
@@ -277,14 +282,14 @@ static void synchronous_send(void) {
 }
 
 static int general_queried, general_freed;
-static int query_general(void *extra_state, MPI_Status *status) {
+static int query_general(void* extra_state, MPI_Status* status) {
     ++general_queried;
     status->MPI_SOURCE = 123;
-    MPI_Status_set_elements(status, MPI_INT, *(int *)extra_state);
+    MPI_Status_set_elements(status, MPI_INT, *(int*)extra_state);
     MPI_Status_set_cancelled(status, 0);
     return MPI_SUCCESS;
 }
-static int free_general(void *extra_state) {
+static int free_general(void* extra_state) {
     (void)extra_state;
     ++general_freed;
     return MPI_SUCCESS;
@@ -321,18 +326,18 @@ static void freed_send_before_the_end(void) {
 int main(void) {
     start_mpi();
     CHECK_EQUAL(world_size, 3);
-    earlier_receive_is_first();
-    order_across_protocols();
-    wildcards_leave_collectives_alone();
-    null_things();
-    self_sends();
-    truncation();
-    cancelled_receive();
-    buffered_sends();
-    persistent_requests();
-    exchanges();
-    synchronous_send();
-    generalised_request();
+    part(earlier_receive_is_first);
+    part(order_across_protocols);
+    part(wildcards_leave_collectives_alone);
+    part(null_things);
+    part(self_sends);
+    part(truncation);
+    part(cancelled_receive);
+    part(buffered_sends);
+    part(persistent_requests);
+    part(exchanges);
+    part(synchronous_send);
+    part(generalised_request);
     freed_send_before_the_end();
     OK(MPI_Finalize());
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// dlinfo: what dlrt finds on this host and why it does what it does: cpus, transports, the
-/// tables in force, settings with their origin, limits that will bite.
+/// tables in force, settings with their origin, limits that will bite, and what of MPI is there.
 #include "runtime/base/config.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective_table.hpp"
@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mpi_chapters.hpp>
 #include <set>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ using nlohmann::ordered_json;
 constexpr const char* usage =
     "usage: dlinfo [--json] [SECTION]...\n"
     "Shows what dlrt finds on this host. Sections: cpus, transports, copy-table, "
-    "collective-table,\nsettings, limits; without one, all.\n";
+    "collective-table,\nsettings, limits, mpi; without one, all.\n";
 
 struct Section {
     const char* name;
@@ -180,6 +181,26 @@ void print_limits(const ordered_json& facts) {
     }
 }
 
+ordered_json find_mpi(const dlrt::Settings&) {
+    ordered_json found = ordered_json::array();
+    for (const dlrt::info::MpiChapter& chapter : dlrt::info::mpi_chapters) {
+        found.push_back(
+            {{"chapter", chapter.name},
+             {"functions", chapter.functions},
+             {"is_there", chapter.is_there}}
+        );
+    }
+    return found;
+}
+void print_mpi(const ordered_json& facts) {
+    for (const auto& chapter : facts) {
+        fmt::print(
+            "  {:<20} {:>4} functions{}\n", chapter["chapter"].get<std::string>(),
+            chapter["functions"].get<int>(), chapter["is_there"].get<bool>() ? "" : ", not there"
+        );
+    }
+}
+
 constexpr Section sections[] = {
     {"cpus", find_cpus, print_cpus},
     {"transports", find_transports, print_transports},
@@ -187,6 +208,7 @@ constexpr Section sections[] = {
     {"collective-table", find_collective_table, print_table},
     {"settings", find_settings, print_settings},
     {"limits", find_limits, print_limits},
+    {"mpi", find_mpi, print_mpi},
 };
 
 int refuse(const std::string& line) {

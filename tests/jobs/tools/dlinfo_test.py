@@ -14,7 +14,9 @@ import tempfile
 from copy_tables import measured_here, write_table
 
 DLINFO, OLD_TABLE = sys.argv[1:]
-SECTIONS = ["cpus", "transports", "copy-table", "collective-table", "settings", "limits"]
+SECTIONS = [
+    "cpus", "transports", "copy-table", "collective-table", "settings", "limits", "mpi",
+]
 
 
 def run(*words, low_descriptors=None, **variables):

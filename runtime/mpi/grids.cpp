@@ -202,23 +202,53 @@ int MPI_Topo_test(MPI_Comm comm, int* status) {
 
 namespace {
 
-/// The sides of a box of so many ranks, the longest first, as equal as can be: of all boxes the one
-/// whose longest side is shortest, then the next one, and so on.
-bool find_sides(int rank_count, std::span<int> sides, int longest) {
+std::int64_t power(int base, std::size_t exponent) {
+    std::int64_t result = 1;
+    for (std::size_t i = 0; i < exponent && result < (std::int64_t{1} << 32); ++i) result *= base;
+    return result;
+}
+
+/// What sides may be.
+struct SideLimits {
+    int shortest = 1;
+    int longest = 1;
+};
+
+/// The sides of a box of so many ranks, the longest first and as short as can be, within limits.
+bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) {
     if (sides.size() == 1) {
         sides[0] = rank_count;
-        return rank_count <= longest;
+        return rank_count >= limits.shortest && rank_count <= limits.longest;
     }
-    for (int side = 1; side <= std::min(rank_count, longest); ++side) {
-        if (rank_count % side != 0) continue;
-        // No other side is longer than this one.
-        std::int64_t most = 1;
-        for (std::size_t i = 0; i < sides.size() && most < rank_count; ++i) most *= side;
-        if (most < rank_count) continue;
+    for (int side = limits.shortest; side <= std::min(rank_count, limits.longest); ++side) {
+        // No other side is longer than this one, and none shorter than the limit.
+        if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
+        if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;
         sides[0] = side;
-        if (find_sides(rank_count / side, sides.subspan(1), side)) return true;
+        if (find_sides(rank_count / side, sides.subspan(1), {limits.shortest, side})) return true;
     }
     return false;
+}
+
+/// The box whose longest and shortest sides differ least; of several the one with the longer
+/// shortest side.
+std::vector<int> balanced_sides(int rank_count, std::size_t count) {
+    std::vector<int> best(count, 1);
+    if (count == 0) return best;
+    std::vector<int> sides(count, 1);
+    int shortest = 1;
+    while (power(shortest + 1, count) <= rank_count) ++shortest;
+    // More than any two sides differ.
+    int difference = rank_count;
+    for (; shortest >= 1; --shortest) {
+        const int longest = std::min(rank_count, shortest + difference - 1);
+        if (power(longest, count) < rank_count) break;
+        if (rank_count % shortest != 0) continue;
+        if (!find_sides(rank_count, sides, {shortest, longest})) continue;
+        best = sides;
+        difference = sides.front() - sides.back();
+    }
+    return best;
 }
 
 }  // namespace
@@ -246,8 +276,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[]) {
         );
     }
     const auto rest = static_cast<int>(nnodes / given);
-    std::vector<int> sides(open, 1);
-    static_cast<void>(find_sides(rest, sides, rest));
+    const std::vector<int> sides = balanced_sides(rest, open);
     std::size_t next = 0;
     for (int i = 0; i < ndims; ++i) {
         if (dims[i] == 0) dims[i] = sides[next++];

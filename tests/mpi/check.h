@@ -32,14 +32,14 @@ static int own_rank, world_size;
     } while (0)
 #define OK(call) CHECK_EQUAL(call, MPI_SUCCESS)
 
-static void start_mpi(void) {
+static inline void start_mpi(void) {
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 }
 
 /* Parts of a program whose messages shall not meet. */
-static void part(void (*function)(void)) {
+static inline void part(void (*function)(void)) {
     function();
     MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -91,29 +91,24 @@ int CollectiveSite::set_list(const ListArguments& list, std::int64_t block_count
         MPI_Datatype type = list.types[place];
         // Nobody looks at the type of nothing.
         if (has_types && made.counts[i] == 0) type = MPI_BYTE;
+        // Elements at an absolute address: the displacement, of which the base is taken off again.
+        const bool is_absolute = list.base == nullptr && has_places && has_types &&
+                                 is_always_there(type);
+        if (is_absolute) made.displacements[i] -= elsewhere;
         Transfer block;
         const void* const somewhere = reinterpret_cast<const void*>(elsewhere);
-        const void* const address = list.base == nullptr ? somewhere : list.base;
         const int wrong = use_buffer(
-            site_, {address, made.counts[i], type}, made.uses[place], block
+            site_, {is_absolute ? somewhere : list.base, made.counts[i], type}, made.uses[place],
+            block
         );
         if (wrong != MPI_SUCCESS) return wrong;
         made.size_bytes += block.size_bytes;
     }
-    if (list.base == nullptr && made.size_bytes > 0 && !has_types &&
-        made.uses[0].type->is_predefined) {
-        return site_.bad(MPI_ERR_BUFFER, "{} is null, for {} bytes", list.name, made.size_bytes);
-    }
     for (const BufferUse& use : made.uses) {
-        if (size > 0) made.layouts.push_back(&use.type->layout);
+        if (size == 0) break;
+        made.layouts.push_back(use.moved != nullptr ? &use.moved : &use.type->layout);
     }
     made.blocks.displacement_unit = has_types ? BlockList::Unit::bytes : BlockList::Unit::extents;
-    if (list.base == nullptr && made.size_bytes > 0) {
-        if (!has_places) made.displacements.assign(size, 0);
-        const std::int64_t unit = has_types ? 1 : (*made.layouts[0])->extent_bytes();
-        for (std::int64_t& place : made.displacements) place = place * unit - elsewhere;
-        made.blocks.displacement_unit = BlockList::Unit::bytes;
-    }
     made.blocks.counts = made.counts;
     made.blocks.displacements = made.displacements;
     made.blocks.layouts = made.layouts;

@@ -220,7 +220,8 @@ bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) 
         sides[0] = rank_count;
         return rank_count >= limits.shortest && rank_count <= limits.longest;
     }
-    for (int side = limits.shortest; side <= std::min(rank_count, limits.longest); ++side) {
+    const int longest = std::min(rank_count, limits.longest);
+    for (int side = limits.shortest; side <= longest; ++side) {
         // No other side is longer than this one, and none shorter than the limit.
         if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
         if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Chapter: buffered sends and their buffers.
-#include "runtime/engine_task.hpp"
-#include "runtime/mpi/request_site.hpp"
+#include "runtime/mpi/request_task.hpp"
 #include "runtime/mpi/send_buffer.hpp"
 
 #include <algorithm>
@@ -87,13 +86,12 @@ int flush(const Site& site, const SendBufferRef& buffer) {
 }
 
 /// Complete when all messages that were in the buffer are away.
-class Flush final : public RequestNote, public EngineTask {
+class Flush final : public RequestTask {
   public:
     Flush(Comm& comm, const SendBufferRef& buffer)
-        : RequestNote(comm), keeper_(comm.shared_from_this()), buffer_(buffer) {
+        : RequestTask(comm, "flush of a buffer"), buffer_(buffer) {
         if (buffer_ != nullptr) requests_ = buffer_->on_their_way();
     }
-    void keep(std::shared_ptr<Flush> self) { self_ = std::move(self); }
 
     void restart(EngineInside&) override {}
     Progress advance(EngineInside&) override {
@@ -103,22 +101,14 @@ class Flush final : public RequestNote, public EngineTask {
         return are_away ? Progress::over : Progress::waiting;
     }
     [[nodiscard]] Status outcome() const override { return {}; }
-    void compare_calls(EngineInside&) override {}
-    void retire(EngineInside&) override { const std::shared_ptr<Flush> last = std::move(self_); }
 
   private:
-    CommRef keeper_;
     SendBufferRef buffer_;
     std::vector<RequestSeen> requests_;
-    std::shared_ptr<Flush> self_;
 };
 
 Request* start_flush(Comm& comm, const SendBufferRef& buffer) {
-    auto made = std::make_shared<Flush>(comm, buffer);
-    made->keep(made);
-    Request* const request = Surface::get().engine->start_task(*made);
-    set_note(*request, std::move(made));
-    return request;
+    return start_task(std::make_shared<Flush>(comm, buffer));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct TopologyFacts {
     int kind = MPI_UNDEFINED;       ///< MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH.
     std::vector<int> index, edges;  ///< Of a graph.
     bool is_weighted = false;       ///< Of a distributed one.
-    std::vector<int> source_weights, target_weights;
+    std::vector<int> sources, source_weights, targets, target_weights;
 };
 
 struct Comm : std::enable_shared_from_this<Comm> {

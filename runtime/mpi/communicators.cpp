@@ -179,7 +179,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
                                                          : nullptr;
     // Parts of a host are not told apart: for them there is no communicator.
     const bool is_by_host = split_type == MPI_COMM_TYPE_SHARED ||
-                            (split_type == MPI_COMM_TYPE_HW_GUIDED && resource != nullptr &&
+                            (split_type >= MPI_COMM_TYPE_HW_GUIDED && resource != nullptr &&
                              *resource == "mpi_shared_memory");
     SplitChoice choice{std::nullopt, key};
     if (is_by_host) {
@@ -277,6 +277,15 @@ int MPI_Comm_free(MPI_Comm* comm) {
 /// All processes of a communicator are of one job, which they leave together: the rest is as above.
 int MPI_Comm_disconnect(MPI_Comm* comm) {
     return free_comm("MPI_Comm_disconnect", comm);
+}
+
+/// Nobody starts processes from within a job.
+int MPI_Comm_get_parent(MPI_Comm* parent) {
+    const Site site("MPI_Comm_get_parent");
+    if (!site.ok()) return site.error();
+    if (const int wrong = site.require(parent, "parent")) return site.raise(wrong);
+    *parent = MPI_COMM_NULL;
+    return MPI_SUCCESS;
 }
 
 int MPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {

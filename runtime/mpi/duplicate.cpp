@@ -4,8 +4,7 @@
 #include "runtime/base/error_text.hpp"
 #include "runtime/communicator_create.hpp"
 #include "runtime/communicator_pair.hpp"
-#include "runtime/engine_task.hpp"
-#include "runtime/mpi/request_site.hpp"
+#include "runtime/mpi/request_task.hpp"
 
 namespace dlrt::mpi {
 namespace {
@@ -37,23 +36,20 @@ ContextId duplication_context(const Communicator& comm) {
 }
 
 /// The context of the new communicator, on its way from the first rank of all to the others.
-class Duplication final : public RequestNote, public EngineTask {
+class Duplication final : public RequestTask {
   public:
     Duplication(Comm& parent, CommRef made)
-        : RequestNote(parent),
-          parent_(parent.shared_from_this()),
+        : RequestTask(parent, "comm_idup"),
+          parent_(parent),
           made_(std::move(made)),
           tag_(parent.duplication_count++) {
         if (is_leader()) context_ = static_cast<std::uint64_t>(new_context());
     }
-    /// Of the engine until it has retired the task.
-    void keep(std::shared_ptr<Duplication> self) { self_ = std::move(self); }
-
     [[nodiscard]] bool is_special() const override { return true; }
     [[nodiscard]] int report(const Request& request, MPI_Status& status) override {
         write_sent_status(&status);
         if (request.error != 0) return class_of(outcome());
-        const Communicator& parent = *parent_->core;
+        const Communicator& parent = *parent_.core;
         if (parent.is_between_groups()) {
             made_->core = std::make_shared<Communicator>(
                 parent.engine(), ContextId{context_}, parent.group(), parent.rank(),
@@ -71,8 +67,8 @@ class Duplication final : public RequestNote, public EngineTask {
 
     void restart(EngineInside& inside) override {
         const LayoutRef* const number = &Layout::of(ElementType::uint64);
-        const Group& all = *parent_->core->everybody();
-        const ContextId context = duplication_context(*parent_->core);
+        const Group& all = *parent_.core->everybody();
+        const ContextId context = duplication_context(*parent_.core);
         if (!is_leader()) {
             requests_.push_back(
                 &inside.irecv({context, all.world_rank(0), tag_}, {&context_, 1, number}, 0)
@@ -99,21 +95,16 @@ class Duplication final : public RequestNote, public EngineTask {
         if (failure_ == Errc::ok) return {};
         return fail(failure_, "the context of the duplicate didn't come");
     }
-    void compare_calls(EngineInside&) override {}
-    void retire(EngineInside&) override {
-        const std::shared_ptr<Duplication> last = std::move(self_);
-    }
 
   private:
-    [[nodiscard]] bool is_leader() const { return parent_->core->rank_among_all() == 0; }
+    [[nodiscard]] bool is_leader() const { return parent_.core->rank_among_all() == 0; }
 
-    CommRef parent_;
+    Comm& parent_;
     CommRef made_;
     Tag tag_;
     std::uint64_t context_ = 0;
     std::vector<Request*> requests_;
     Errc failure_ = Errc::ok;
-    std::shared_ptr<Duplication> self_;
 };
 
 }  // namespace
@@ -138,11 +129,8 @@ int start_duplicate(
     CommRef made;
     if (const int wrong = make_facts(site, hints, made)) return site.raise(wrong);
     auto duplication = std::make_shared<Duplication>(site.comm(), made);
-    duplication->keep(duplication);
     if (const int wrong = site.give(std::move(made), newcomm)) return site.raise(wrong);
-    Request* const started = site.engine().start_task(*duplication);
-    set_note(*started, std::move(duplication));
-    give_request(*started, request);
+    give_request(*start_task(std::move(duplication)), request);
     return MPI_SUCCESS;
 }
 

@@ -202,6 +202,7 @@ bool ErrorCodes::remove_class(int error_class) {
     const std::scoped_lock guard(inside_->mutex);
     const auto found = inside_->entries.find(error_class);
     if (found == inside_->entries.end() || !found->second.is_class) return false;
+    if (!found->second.text.empty()) return false;
     for (const auto& [number, entry] : inside_->entries) {
         if (!entry.is_class && entry.error_class == error_class) return false;
     }
@@ -213,6 +214,7 @@ bool ErrorCodes::remove_code(int code) {
     const std::scoped_lock guard(inside_->mutex);
     const auto found = inside_->entries.find(code);
     if (found == inside_->entries.end() || found->second.is_class) return false;
+    if (!found->second.text.empty()) return false;
     inside_->entries.erase(found);
     return true;
 }

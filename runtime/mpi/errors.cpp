@@ -65,23 +65,41 @@ int MPI_Errhandler_free(MPI_Errhandler* errhandler) {
     return MPI_SUCCESS;
 }
 
+namespace {
+
+/// Also one whose MPI_Comm_idup isn't complete.
+CommRef find_comm(const Site& site, MPI_Comm comm) {
+    CommRef found = site.surface().share(comm);
+    if (found == nullptr) {
+        static_cast<void>(site.bad(MPI_ERR_COMM, "comm is null, freed or never was a communicator")
+        );
+    }
+    return found;
+}
+
+}  // namespace
+
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-    const Site site("MPI_Comm_set_errhandler", comm);
+    const Site site("MPI_Comm_set_errhandler");
     if (!site.ok()) return site.error();
+    const CommRef found = find_comm(site, comm);
+    if (found == nullptr) return site.raise(MPI_ERR_COMM);
     ErrorHandlerRef handler;
     if (const int wrong = site.use(errhandler, handler)) return site.raise(wrong);
     if (!handler->is_for_comm()) {
         return site.raise(MPI_ERR_ERRHANDLER, "errhandler is for objects other than communicators");
     }
-    site.comm().error_handler = std::move(handler);
+    found->error_handler = std::move(handler);
     return MPI_SUCCESS;
 }
 
 int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-    const Site site("MPI_Comm_get_errhandler", comm);
+    const Site site("MPI_Comm_get_errhandler");
     if (!site.ok()) return site.error();
     if (const int wrong = site.require(errhandler, "errhandler")) return site.raise(wrong);
-    const ErrorHandlerRef& handler = site.comm().error_handler;
+    const CommRef found = find_comm(site, comm);
+    if (found == nullptr) return site.raise(MPI_ERR_COMM);
+    const ErrorHandlerRef& handler = found->error_handler;
     for (MPI_Errhandler known : {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN}) {
         if (predefined_handler(known) != handler) continue;
         *errhandler = known;
@@ -156,14 +174,17 @@ int MPI_Remove_error_class(int errorclass) {
     const Site site("MPI_Remove_error_class", Site::Time::any);
     if (ErrorCodes::get().remove_class(errorclass)) return MPI_SUCCESS;
     return site.raise(
-        MPI_ERR_ARG, "{} is no error class of the program's, or has codes left", errorclass
+        MPI_ERR_ARG, "{} is no error class of the program's, or has a text or codes left",
+        errorclass
     );
 }
 
 int MPI_Remove_error_code(int errorcode) {
     const Site site("MPI_Remove_error_code", Site::Time::any);
     if (ErrorCodes::get().remove_code(errorcode)) return MPI_SUCCESS;
-    return site.raise(MPI_ERR_ARG, "{} is no error code of the program's", errorcode);
+    return site.raise(
+        MPI_ERR_ARG, "{} is no error code of the program's, or has a text left", errorcode
+    );
 }
 
 int MPI_Remove_error_string(int errorcode) {

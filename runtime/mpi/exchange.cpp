@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/mpi/exchange.hpp"
 
-#include "runtime/engine_task.hpp"
-#include "runtime/mpi/request_site.hpp"
+#include "runtime/mpi/request_task.hpp"
 
 namespace dlrt::mpi {
 namespace {
 
-class Exchange final : public RequestNote, public EngineTask {
+class Exchange final : public RequestTask {
   public:
     Exchange(Comm& comm, const ExchangeSides& sides, std::unique_ptr<std::byte[]> copy)
-        : RequestNote(comm),
-          comm_keeper_(comm.shared_from_this()),
-          sides_(sides),
-          copy_(std::move(copy)) {
+        : RequestTask(comm, "isendrecv"), sides_(sides), copy_(std::move(copy)) {
         keep_layout(sides_.source_buffer.layout, source_layout_);
         keep_layout(sides_.target_buffer.layout, target_layout_);
     }
-
-    /// Of the engine until it has retired the task.
-    void keep(std::shared_ptr<Exchange> self) { self_ = std::move(self); }
 
     [[nodiscard]] bool is_special() const override { return true; }
     [[nodiscard]] int report(const Request& request, MPI_Status& status) override {
@@ -53,8 +46,6 @@ class Exchange final : public RequestNote, public EngineTask {
     [[nodiscard]] Status outcome() const override {
         return error_ == Errc::ok ? Status{} : store_failure(error_, 0, words_);
     }
-    void compare_calls(EngineInside&) override {}
-    void retire(EngineInside&) override { const std::shared_ptr<Exchange> last = std::move(self_); }
 
   private:
     static void keep_layout(const LayoutRef*& layout, LayoutRef& keeper) {
@@ -69,7 +60,6 @@ class Exchange final : public RequestNote, public EngineTask {
         words_ = last_error_text();
     }
 
-    CommRef comm_keeper_;
     ExchangeSides sides_;
     std::unique_ptr<std::byte[]> copy_;
     LayoutRef source_layout_, target_layout_;
@@ -78,17 +68,12 @@ class Exchange final : public RequestNote, public EngineTask {
     MessageStatus found_;
     Errc error_ = Errc::ok;
     std::string words_;
-    std::shared_ptr<Exchange> self_;
 };
 
 }  // namespace
 
 Request* start_exchange(Comm& comm, const ExchangeSides& sides, std::unique_ptr<std::byte[]> copy) {
-    auto made = std::make_shared<Exchange>(comm, sides, std::move(copy));
-    made->keep(made);
-    Request* const request = Surface::get().engine->start_task(*made);
-    set_note(*request, std::move(made));
-    return request;
+    return start_task(std::make_shared<Exchange>(comm, sides, std::move(copy)));
 }
 
 }  // namespace dlrt::mpi

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Generalised requests: the program says when they are complete. For the engine each is a task
 /// that waits for a message of the process to itself, so that completing one wakes whoever waits.
-#include "runtime/engine_task.hpp"
-#include "runtime/mpi/request_site.hpp"
+#include "runtime/mpi/request_task.hpp"
 
 #include <atomic>
 #include <mpi_functions.hpp>
@@ -28,13 +27,10 @@ ContextId wake_context(const Core* core) {
     return context;
 }
 
-class GeneralRequest final : public RequestNote, public EngineTask {
+class GeneralRequest final : public RequestTask {
   public:
     GeneralRequest(Comm& comm, const GeneralFunctions& functions, Route route)
-        : RequestNote(comm), functions_(functions), route_(route) {}
-
-    /// Of the engine until it has retired the task.
-    void keep(std::shared_ptr<GeneralRequest> self) { self_ = std::move(self); }
+        : RequestTask(comm, "generalised request"), functions_(functions), route_(route) {}
 
     void complete() {
         is_over_.store(true, std::memory_order_release);
@@ -73,10 +69,6 @@ class GeneralRequest final : public RequestNote, public EngineTask {
         return Progress::over;
     }
     [[nodiscard]] Status outcome() const override { return {}; }
-    void compare_calls(EngineInside&) override {}
-    void retire(EngineInside&) override {
-        const std::shared_ptr<GeneralRequest> last = std::move(self_);
-    }
 
   private:
     int call_free() {
@@ -88,7 +80,6 @@ class GeneralRequest final : public RequestNote, public EngineTask {
     Request* receive_ = nullptr;
     std::atomic<bool> is_over_{false};
     bool is_let_go_ = false;
-    std::shared_ptr<GeneralRequest> self_;
 };
 
 }  // namespace
@@ -106,10 +97,7 @@ int MPI_Grequest_start(
     auto made = std::make_shared<GeneralRequest>(
         *site.surface().world, GeneralFunctions{query_fn, free_fn, cancel_fn, extra_state}, route
     );
-    made->keep(made);
-    Request* const started = site.engine().start_task(*made);
-    set_note(*started, std::move(made));
-    give_request(*started, request);
+    give_request(*start_task(std::move(made)), request);
     return MPI_SUCCESS;
 }
 

@@ -212,12 +212,21 @@ std::span<const int> ranks_of(const EdgeList& list) {
     return {list.ranks, static_cast<std::size_t>(list.count)};
 }
 
+/// Without the parent's topology.
+Result<CommunicatorRef> duplicate_plain(Communicator& parent) {
+    return create(parent, parent.group(), new_context);
+}
+
 int give_distributed(
     const Site& site, const OwnEdges& edges, TopologyFacts facts, MPI_Comm* result
 ) {
     const FlightMark mark(site.surface(), record_of(Call::comm_create, site.core()));
-    const auto made = create_graph(site.core(), edges, new_context);
     facts.kind = MPI_DIST_GRAPH;
+    facts.sources.assign(edges.sources.begin(), edges.sources.end());
+    facts.targets.assign(edges.targets.begin(), edges.targets.end());
+    Result<CommunicatorRef> made = create_graph(site.core(), edges, new_context);
+    // Edges that only one rank names: the graph can be asked about, not used for exchanges.
+    if (made.error().code == Errc::mismatch) made = duplicate_plain(site.core());
     const int wrong = give_topology(site, made, std::move(facts), result);
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
@@ -294,22 +303,24 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree,
     if (indegree == nullptr || outdegree == nullptr || weighted == nullptr) {
         return site.raise(MPI_ERR_ARG, "a result is null");
     }
-    const coll::Neighbours& neighbours = site.core().topology()->neighbours();
-    *indegree = static_cast<int>(neighbours.sources.size());
-    *outdegree = static_cast<int>(neighbours.targets.size());
-    *weighted = site.comm().topology.is_weighted ? 1 : 0;
+    const TopologyFacts& facts = site.comm().topology;
+    *indegree = static_cast<int>(facts.sources.size());
+    *outdegree = static_cast<int>(facts.targets.size());
+    *weighted = facts.is_weighted ? 1 : 0;
     return MPI_SUCCESS;
 }
 
 namespace {
 
 void write_side(
-    const std::vector<coll::Link>& links, const std::vector<int>& known_weights, int most,
-    int* ranks, int* weights
+    const std::vector<int>& neighbours, const std::vector<int>& known_weights, int most, int* ranks,
+    int* weights
 ) {
-    const std::size_t count = std::min(links.size(), static_cast<std::size_t>(std::max(most, 0)));
+    const std::size_t count = std::min(
+        neighbours.size(), static_cast<std::size_t>(std::max(most, 0))
+    );
     for (std::size_t i = 0; i < count; ++i) {
-        ranks[i] = links[i].rank;
+        ranks[i] = neighbours[i];
         const bool is_wanted = weights != nullptr && weights != MPI_UNWEIGHTED &&
                                weights != MPI_WEIGHTS_EMPTY;
         if (is_wanted && i < known_weights.size()) weights[i] = known_weights[i];
@@ -330,10 +341,9 @@ int MPI_Dist_graph_neighbors(
     const bool is_missing = (maxindegree > 0 && sources == nullptr) ||
                             (maxoutdegree > 0 && destinations == nullptr);
     if (is_missing) return site.raise(MPI_ERR_ARG, "an array is null");
-    const coll::Neighbours& neighbours = site.core().topology()->neighbours();
     const TopologyFacts& facts = site.comm().topology;
-    write_side(neighbours.sources, facts.source_weights, maxindegree, sources, sourceweights);
-    write_side(neighbours.targets, facts.target_weights, maxoutdegree, destinations, destweights);
+    write_side(facts.sources, facts.source_weights, maxindegree, sources, sourceweights);
+    write_side(facts.targets, facts.target_weights, maxoutdegree, destinations, destweights);
     return MPI_SUCCESS;
 }
 

@@ -22,8 +22,8 @@ int open(
     if (site.core().topology() == nullptr) {
         return site.site().bad(
             MPI_ERR_TOPOLOGY, "{}",
-            site.site().comm().topology.kind == MPI_GRAPH
-                ? "the graph isn't symmetric"
+            site.site().comm().topology.kind != MPI_UNDEFINED
+                ? "the graph has edges that only one of their ranks names"
                 : "the communicator's ranks have no neighbours"
         );
     }

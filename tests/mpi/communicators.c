@@ -75,6 +75,7 @@ static void duplicates_under_way(void) {
     if (own_rank == 0) OK(MPI_Recv(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     OK(MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request));
     if (own_rank == 1) OK(MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD));
+    OK(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     OK(MPI_Allreduce(&own_rank, &sum, 1, MPI_INT, MPI_SUM, copy));
     CHECK_EQUAL(sum, 6);
@@ -231,6 +232,9 @@ static void grids(void) {
     dims[0] = dims[2] = 0, dims[1] = 3;
     OK(MPI_Dims_create(24, 3, dims));
     CHECK(dims[0] == 4 && dims[1] == 3 && dims[2] == 2);
+    dims[0] = dims[1] = dims[2] = 0;
+    OK(MPI_Dims_create(5040, 3, dims));
+    CHECK(dims[0] == 21 && dims[1] == 16 && dims[2] == 15);
 }
 
 static void graphs(void) {
@@ -255,6 +259,17 @@ static void graphs(void) {
     OK(MPI_Dist_graph_neighbors(ring, 1, &source, &source_weight, 1, &target, &target_weight));
     CHECK(source == before && source_weight == own_rank + 1);
     CHECK(target == next && target_weight == next + 1);
+    OK(MPI_Comm_free(&ring));
+    /* Edges that only one of their ranks names can be asked for, and used for nothing else. */
+    OK(MPI_Dist_graph_create_adjacent(
+        MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring
+    ));
+    OK(MPI_Dist_graph_neighbors_count(ring, &in_count, &out_count, &is_weighted));
+    CHECK(in_count == 1 && out_count == 0);
+    OK(MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN));
+    CHECK_EQUAL(
+        MPI_Neighbor_allgather(&own_rank, 1, MPI_INT, &in, 1, MPI_INT, ring), MPI_ERR_TOPOLOGY
+    );
     OK(MPI_Comm_free(&ring));
     const int index[4] = {2, 4, 6, 8}, edges[8] = {1, 3, 0, 2, 1, 3, 2, 0};
     int both[2] = {-1, -1}, count = 0;

@@ -205,6 +205,29 @@ static void absolute_addresses(void) {
     OK(MPI_Type_free(&type));
     OK(MPI_Allreduce(&first, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK_EQUAL(sum, 22);
+    /* Lists of such types, in an exchange that goes on when they are freed. */
+    int out[2] = {10 * own_rank, 10 * own_rank + 1}, in[2] = {-1, -1};
+    const int none[2] = {0, 0};
+    MPI_Datatype from[2], to[2];
+    MPI_Request request;
+    for (int i = 0; i < 2; ++i) {
+        MPI_Aint place = 0;
+        OK(MPI_Get_address(&out[i], &place));
+        OK(MPI_Type_create_hindexed(1, &one, &place, MPI_INT, &from[i]));
+        OK(MPI_Type_commit(&from[i]));
+        OK(MPI_Get_address(&in[i], &place));
+        OK(MPI_Type_create_hindexed(1, &one, &place, MPI_INT, &to[i]));
+        OK(MPI_Type_commit(&to[i]));
+    }
+    OK(MPI_Ialltoallw(
+        MPI_BOTTOM, ones, none, from, MPI_BOTTOM, ones, none, to, MPI_COMM_WORLD, &request
+    ));
+    for (int i = 0; i < 2; ++i) {
+        OK(MPI_Type_free(&from[i]));
+        OK(MPI_Type_free(&to[i]));
+    }
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(in[0] == own_rank && in[1] == 10 + own_rank);
 }
 
 /* A vector goes, integers come: the signatures are equal. Gaps stay as they are. */

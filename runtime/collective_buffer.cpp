@@ -4,6 +4,19 @@
 #include "runtime/base/check.hpp"
 
 namespace dlrt {
+namespace {
+
+/// Where data begins. A layout may have absolute addresses, and its buffer then the address 0.
+template<typename Byte>
+Byte* place_of(Byte* base, const Layout& layout, std::uint64_t offset_bytes) {
+    DLRT_ASSERT(layout.is_contiguous());
+    const auto offset = layout.true_lower_bound_bytes() + static_cast<std::int64_t>(offset_bytes);
+    if (base != nullptr) return base + offset;
+    if (layout.true_lower_bound_bytes() == 0) return nullptr;
+    return reinterpret_cast<Byte*>(static_cast<std::uintptr_t>(offset));
+}
+
+}  // namespace
 
 Carriage carriage_of(const Reducer& reducer) {
     Carriage carriage;
@@ -23,18 +36,13 @@ bool needs_staging(const LayoutRef& layout, const Carriage& carriage) {
 const std::byte* address_of(
     const ConstBuffer& buffer, const Carriage& carriage, std::uint64_t element
 ) {
-    DLRT_ASSERT((*buffer.layout)->is_contiguous());
-    if (buffer.address == nullptr) return nullptr;
-    return static_cast<const std::byte*>(buffer.address) +
-           (*buffer.layout)->true_lower_bound_bytes() +
-           static_cast<std::ptrdiff_t>(element * carriage.stored_bytes());
+    const auto* const base = static_cast<const std::byte*>(buffer.address);
+    return place_of(base, **buffer.layout, element * carriage.stored_bytes());
 }
 
 std::byte* address_of(const Buffer& buffer, const Carriage& carriage, std::uint64_t element) {
-    DLRT_ASSERT((*buffer.layout)->is_contiguous());
-    if (buffer.address == nullptr) return nullptr;
-    return static_cast<std::byte*>(buffer.address) + (*buffer.layout)->true_lower_bound_bytes() +
-           static_cast<std::ptrdiff_t>(element * carriage.stored_bytes());
+    auto* const base = static_cast<std::byte*>(buffer.address);
+    return place_of(base, **buffer.layout, element * carriage.stored_bytes());
 }
 
 void load(

@@ -51,14 +51,6 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
     for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
         const std::optional<FlightEntry> other = record_of(inside, call, rank);
         if (other && !is_same_call(*own, *other)) return explain_disagreement(inside, call, rank);
-        const WorldRank world_rank = call.group->world_rank(rank);
-        if (!other && inside.has_freed(world_rank, call.user_context, call.number.short_form())) {
-            return fmt::format(
-                "operation {} of this communicator: rank {} calls {}, rank {} has freed the "
-                "communicator without it",
-                call.number.value, call.rank, describe_call(*own), rank
-            );
-        }
         const auto failed = inside.find_failed_call(
             call.group->world_rank(rank), call.user_context
         );
@@ -67,6 +59,17 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
         return fmt::format(
             "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
             describe_call(*own), rank, describe_call(*failed)
+        );
+    }
+    // Only then: who has found a disagreement may have freed the communicator because of it.
+    for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
+        const WorldRank world_rank = call.group->world_rank(rank);
+        if (record_of(inside, call, rank)) continue;
+        if (!inside.has_freed(world_rank, call.user_context, call.number.short_form())) continue;
+        return fmt::format(
+            "operation {} of this communicator: rank {} calls {}, rank {} has freed the "
+            "communicator without it",
+            call.number.value, call.rank, describe_call(*own), rank
         );
     }
     return std::nullopt;

@@ -214,25 +214,30 @@ struct SideLimits {
     int longest = 1;
 };
 
-/// The sides of a box of so many ranks, the longest first and as short as can be, within limits.
-bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) {
+/// Which first side is tried first, then which second, and so on.
+enum class Order : std::uint8_t { shortest_first, longest_first };
+
+/// The first box of so many ranks in that order whose sides, the longest first, are within limits.
+bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits, Order order) {
     if (sides.size() == 1) {
         sides[0] = rank_count;
         return rank_count >= limits.shortest && rank_count <= limits.longest;
     }
     const int longest = std::min(rank_count, limits.longest);
-    for (int side = limits.shortest; side <= longest; ++side) {
+    for (int i = 0; i <= longest - limits.shortest; ++i) {
+        const int side = order == Order::shortest_first ? limits.shortest + i : longest - i;
         // No other side is longer than this one, and none shorter than the limit.
         if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
-        if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;
+        if (power(limits.shortest, sides.size() - 1) > rank_count / side) continue;
         sides[0] = side;
-        if (find_sides(rank_count / side, sides.subspan(1), {limits.shortest, side})) return true;
+        const SideLimits rest{limits.shortest, side};
+        if (find_sides(rank_count / side, sides.subspan(1), rest, order)) return true;
     }
     return false;
 }
 
-/// The box whose longest and shortest sides differ least; of several the one with the longer
-/// shortest side.
+/// The box whose longest and shortest sides differ least; of several the one with the longest first
+/// side, then second, and so on.
 std::vector<int> balanced_sides(int rank_count, std::size_t count) {
     std::vector<int> best(count, 1);
     if (count == 0) return best;
@@ -245,10 +250,12 @@ std::vector<int> balanced_sides(int rank_count, std::size_t count) {
         const int longest = std::min(rank_count, shortest + difference - 1);
         if (power(longest, count) < rank_count) break;
         if (rank_count % shortest != 0) continue;
-        if (!find_sides(rank_count, sides, {shortest, longest})) continue;
+        if (!find_sides(rank_count, sides, {shortest, longest}, Order::shortest_first)) continue;
         best = sides;
         difference = sides.front() - sides.back();
     }
+    const SideLimits limits{best.back(), best.front()};
+    static_cast<void>(find_sides(rank_count, best, limits, Order::longest_first));
     return best;
 }
 

@@ -235,6 +235,9 @@ static void grids(void) {
     dims[0] = dims[1] = dims[2] = 0;
     OK(MPI_Dims_create(5040, 3, dims));
     CHECK(dims[0] == 21 && dims[1] == 16 && dims[2] == 15);
+    int five[5] = {0, 0, 0, 0, 0};
+    OK(MPI_Dims_create(98784, 5, five));
+    CHECK(five[0] == 14 && five[1] == 14 && five[2] == 9 && five[3] == 8 && five[4] == 7);
 }
 
 static void graphs(void) {

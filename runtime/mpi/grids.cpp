@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mpi_functions.hpp>
+#include <numeric>
 #include <span>
 
 namespace dlrt::mpi {
@@ -214,30 +215,60 @@ struct SideLimits {
     int longest = 1;
 };
 
-/// Which first side is tried first, then which second, and so on.
-enum class Order : std::uint8_t { shortest_first, longest_first };
-
-/// The first box of so many ranks in that order whose sides, the longest first, are within limits.
-bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits, Order order) {
+/// The first box of so many ranks in rising order whose sides, the longest first, are within
+/// limits.
+bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) {
     if (sides.size() == 1) {
         sides[0] = rank_count;
         return rank_count >= limits.shortest && rank_count <= limits.longest;
     }
     const int longest = std::min(rank_count, limits.longest);
-    for (int i = 0; i <= longest - limits.shortest; ++i) {
-        const int side = order == Order::shortest_first ? limits.shortest + i : longest - i;
+    for (int side = limits.shortest; side <= longest; ++side) {
         // No other side is longer than this one, and none shorter than the limit.
         if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
-        if (power(limits.shortest, sides.size() - 1) > rank_count / side) continue;
+        if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;
         sides[0] = side;
-        const SideLimits rest{limits.shortest, side};
-        if (find_sides(rank_count / side, sides.subspan(1), rest, order)) return true;
+        if (find_sides(rank_count / side, sides.subspan(1), {limits.shortest, side})) return true;
     }
     return false;
 }
 
-/// The box whose longest and shortest sides differ least; of several the one with the longest first
-/// side, then second, and so on.
+/// Looks at all boxes within limits for the one whose sides have the smallest sum.
+class SmallestSum {
+  public:
+    SmallestSum(std::vector<int> known, int shortest)
+        : best_(std::move(known)), sides_(best_.size()), shortest_(shortest) {}
+
+    /// Of several it is the one with the longest first side, then second, and so on.
+    std::vector<int> search(int rank_count) {
+        best_sum_ = std::accumulate(best_.begin(), best_.end(), std::int64_t{0}) + 1;
+        search_from(0, rank_count, best_.front(), 0);
+        return best_;
+    }
+
+  private:
+    void search_from(std::size_t place, int rank_count, int longest, std::int64_t sum) {
+        const std::size_t left = sides_.size() - place;
+        for (int side = std::min(longest, rank_count); side >= shortest_; --side) {
+            if (power(side, left) < rank_count) return;
+            if (rank_count % side != 0 || (left == 1 && side != rank_count)) continue;
+            sides_[place] = side;
+            if (left > 1) {
+                search_from(place + 1, rank_count / side, side, sum + side);
+            } else if (sum + side < best_sum_) {
+                best_sum_ = sum + side;
+                best_ = sides_;
+            }
+        }
+    }
+
+    std::vector<int> best_;
+    std::vector<int> sides_;
+    int shortest_;
+    std::int64_t best_sum_ = 0;
+};
+
+/// The box whose longest and shortest sides differ least; of several one with the smallest sum.
 std::vector<int> balanced_sides(int rank_count, std::size_t count) {
     std::vector<int> best(count, 1);
     if (count == 0) return best;
@@ -250,13 +281,12 @@ std::vector<int> balanced_sides(int rank_count, std::size_t count) {
         const int longest = std::min(rank_count, shortest + difference - 1);
         if (power(longest, count) < rank_count) break;
         if (rank_count % shortest != 0) continue;
-        if (!find_sides(rank_count, sides, {shortest, longest}, Order::shortest_first)) continue;
+        if (!find_sides(rank_count, sides, {shortest, longest})) continue;
         best = sides;
         difference = sides.front() - sides.back();
     }
-    const SideLimits limits{best.back(), best.front()};
-    static_cast<void>(find_sides(rank_count, best, limits, Order::longest_first));
-    return best;
+    const int limit = best.back();
+    return SmallestSum(std::move(best), limit).search(rank_count);
 }
 
 }  // namespace

@@ -2,10 +2,35 @@
 /// Gives the ranks of a schedule other numbers, and with them their blocks.
 #include "collectives/contract.hpp"
 #include "collectives/hierarchy.hpp"
-#include "runtime/base/check.hpp"
+
+#include <algorithm>
+#include <vector>
 
 namespace dlrt::coll {
 namespace {
+
+/// Drops copies into scratch that nothing reads. `steps` are in an order in which they can run.
+void drop_unread_copies(std::vector<Step>& steps, std::uint32_t scratch_chunks) {
+    std::vector<char> is_read(scratch_chunks, 0);  // By a later step, before the next write.
+    auto mark = [&](const Place& place, std::uint32_t length, char value) {
+        if (place.buffer != BufferId::scratch) return;
+        for (std::uint32_t i = 0; i < length; ++i) is_read[place.chunk + i] = value;
+    };
+    auto is_useless = [&](const Step& step) {
+        if (step.kind != StepKind::copy || step.target.buffer != BufferId::scratch) return false;
+        const auto first = is_read.begin() + step.target.chunk;
+        return std::none_of(first, first + step.length, [](char read) { return read != 0; });
+    };
+    std::vector<Step> kept;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+        if (is_useless(*step)) continue;
+        mark(step->target, step->length, 0);
+        mark(step->source, step->length, 1);
+        mark(step->right, step->length, 1);
+        kept.push_back(*step);
+    }
+    steps.assign(kept.rbegin(), kept.rend());
+}
 
 class Renaming {
   public:
@@ -26,6 +51,8 @@ class Renaming {
 
     Schedule run() && {
         for (const Step& step : schedule_.steps) add(step);
+        drop_unread_copies(steps_, next_scratch_);
+        for (const Step& step : steps_) build(step);
         return std::move(builder_).finish();
     }
 
@@ -56,13 +83,6 @@ class Renaming {
             begin = end;
         }
     }
-    static Slice slice(const Place& place, std::uint32_t length) { return {place, length, 0}; }
-
-    Slice staging(std::uint32_t length) {
-        const Slice result = scratch_slice(next_scratch_, 0, length);
-        next_scratch_ += length;
-        return result;
-    }
 
     void add(const Step& step) {
         std::uint32_t run_count = 0;
@@ -70,44 +90,67 @@ class Renaming {
         const bool is_message = step.kind == StepKind::send || step.kind == StepKind::recv;
         if (is_message && run_count > 1) return add_staged(step);
         for_runs(step, [&](std::uint32_t first, std::uint32_t length) {
-            auto piece = [&](const Place& place) { return slice(at(place, first), length); };
-            switch (step.kind) {
-                case StepKind::send:
-                    builder_.send(ranks_.rank_at(step.peer), piece(step.source), step.lane);
-                    return;
-                case StepKind::recv:
-                    builder_.recv(ranks_.rank_at(step.peer), piece(step.target), step.lane);
-                    return;
-                case StepKind::reduce:
-                    builder_.reduce(piece(step.source), piece(step.right), piece(step.target));
-                    return;
-                case StepKind::copy:
-                    copy(piece(step.source), piece(step.target));
-                    return;
-            }
+            Step renamed = step;
+            renamed.peer = peer(step);
+            renamed.length = length;
+            for (Place* place : {&renamed.source, &renamed.right, &renamed.target})
+                *place = at(*place, first);
+            add_piece(renamed);
         });
     }
 
-    void copy(const Slice& source, const Slice& target) {
-        const bool is_there = target.length == 1 && target.place == kept_;
-        if (!is_there) builder_.copy(source, target);
+    [[nodiscard]] std::int32_t peer(const Step& step) const {
+        return step.peer < 0 ? step.peer : ranks_.rank_at(step.peer);
+    }
+
+    void add_piece(const Step& step) {
+        const bool is_there = step.kind == StepKind::copy && step.length == 1 &&
+                              step.target == kept_;
+        if (!is_there) steps_.push_back(step);
     }
 
     void add_staged(const Step& step) {
-        const Slice whole = staging(step.length);
+        const Place whole{BufferId::scratch, next_scratch_};
+        next_scratch_ += step.length;
         const bool is_send = step.kind == StepKind::send;
-        if (!is_send) builder_.recv(ranks_.rank_at(step.peer), whole, step.lane);
+        Step message = step;
+        message.peer = peer(step);
+        (is_send ? message.source : message.target) = whole;
+        if (!is_send) steps_.push_back(message);
         for_runs(step, [&](std::uint32_t first, std::uint32_t length) {
-            const Slice part = scratch_slice(whole.place.chunk + first, 0, length);
-            const Slice home = slice(at(is_send ? step.source : step.target, first), length);
-            copy(is_send ? home : part, is_send ? part : home);
+            const Place part{whole.buffer, whole.chunk + first};
+            const Place home = at(is_send ? step.source : step.target, first);
+            Step copy;
+            copy.length = length;
+            copy.source = is_send ? home : part;
+            copy.target = is_send ? part : home;
+            add_piece(copy);
         });
-        if (is_send) builder_.send(ranks_.rank_at(step.peer), whole, step.lane);
+        if (is_send) steps_.push_back(message);
+    }
+
+    void build(const Step& step) {
+        auto piece = [&](const Place& place) { return Slice{place, step.length, 0}; };
+        switch (step.kind) {
+            case StepKind::send:
+                builder_.send(step.peer, piece(step.source), step.lane);
+                return;
+            case StepKind::recv:
+                builder_.recv(step.peer, piece(step.target), step.lane);
+                return;
+            case StepKind::reduce:
+                builder_.reduce(piece(step.source), piece(step.right), piece(step.target));
+                return;
+            case StepKind::copy:
+                builder_.copy(piece(step.source), piece(step.target));
+                return;
+        }
     }
 
     const Schedule& schedule_;
     const Groups& ranks_;
     ScheduleBuilder builder_;
+    std::vector<Step> steps_;
     std::uint32_t next_scratch_;
     /// The block that has been in its place from the beginning.
     Place kept_;

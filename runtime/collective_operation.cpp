@@ -259,6 +259,7 @@ EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
     const Progress progress = runner_.advance(inside);
     if (progress != Progress::over || !runner_.has_succeeded()) return progress;
     if (inside.has_waiting()) look_for_leftovers(inside);
+    if (form_ == Form::nonblocking && runner_.has_succeeded()) runner_.look_at_targets(inside);
     if (!runner_.has_succeeded()) return progress;
     if (is_uneven_) {
         blocks_.finish();
@@ -271,9 +272,9 @@ EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
 
 void CollectiveOperation::look_for_leftovers(EngineInside& inside) {
     // Among several in flight an older one may still receive what has come for it.
-    if (form_ == Form::blocking && comm_->collective_state().is_quiet()) {
-        runner_.look_for_leftovers(inside);
-    }
+    if (form_ == Form::persistent) return;
+    const std::size_t own_count = form_ == Form::blocking ? 0 : 1;
+    if (comm_->collective_state().count_out() == own_count) runner_.look_for_leftovers(inside);
 }
 
 void CollectiveOperation::retire(EngineInside& inside) {

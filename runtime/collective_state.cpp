@@ -86,9 +86,9 @@ CollectiveOperation& CollectiveState::take() {
     return *operation;
 }
 
-bool CollectiveState::is_quiet() {
+std::size_t CollectiveState::count_out() {
     const std::scoped_lock lock(mutex_);
-    return idle_.size() == operations_.size();
+    return operations_.size() - idle_.size();
 }
 
 bool CollectiveState::give_back(CollectiveOperation& operation) {

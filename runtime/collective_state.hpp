@@ -12,6 +12,7 @@
 #include "runtime/collective_operation.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,7 @@ class CollectiveState {
     [[nodiscard]] CollectiveOperation& take();
     /// Returns whether no other is out.
     bool give_back(CollectiveOperation& operation);
-    [[nodiscard]] bool is_quiet();  ///< None is out.
+    [[nodiscard]] std::size_t count_out();  ///< Those that have not been given back.
 
     /// For callers that may be several threads: collectives of one communicator are called one at a
     /// time. Call::none, and the turn is the caller's until leave(); else what another thread is

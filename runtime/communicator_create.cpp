@@ -233,7 +233,7 @@ std::uint64_t retire(Communicator& comm) {
     if (comm.host_collective() != nullptr) comm.host_collective()->leave();
     comm.retire();
     // What an operation in flight will still want has come already, perhaps.
-    if (comm.collective_state().is_quiet()) {
+    if (comm.collective_state().count_out() == 0) {
         static_cast<void>(comm.engine().drop_context(comm.collective_context()));
     }
     return comm.engine().drop_context(comm.user_context());

@@ -6,6 +6,7 @@
 #include "runtime/collective_buffer.hpp"
 #include "runtime/engine_state.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -217,14 +218,25 @@ void ScheduleRunner::look_for_leftovers(EngineInside& inside) {
         const auto bits = static_cast<std::uint64_t>(tag) >> (lane_bits + order_bits);
         return low_bits(own - bits, number_bits);
     };
-    const auto is_older = [&](const MatchKey& key) {
+    const auto is_due = [&](const MatchKey& key) {
         const bool is_once = static_cast<std::uint32_t>(key.tag) >> persistence_bit == 0;
-        return is_once && age_of(key.tag) != 0 && age_of(key.tag) < 1u << (number_bits - 1);
+        return is_once && age_of(key.tag) < 1u << (number_bits - 1);
     };
-    const std::optional<MatchKey> left = inside.find_waiting(channel_.context, is_older);
+    const std::optional<MatchKey> left = inside.find_waiting(channel_.context, is_due);
     if (!left) return;
     const OperationNumber number{own - age_of(left->tag), Persistence::once};
     explain_mismatch(inside, channel_.group->rank_of(left->source), number);
+}
+
+void ScheduleRunner::look_at_targets(EngineInside& inside) {
+    const std::vector<coll::Step>& steps = binding_.schedule->steps;
+    const auto is_recv = [](const coll::Step& step) { return step.kind == coll::StepKind::recv; };
+    if (std::ranges::any_of(steps, is_recv)) return;
+    for (const coll::Step& step : steps) {
+        if (step.kind != coll::StepKind::send) continue;
+        if (!are_different(inside, call_in_progress(channel_.number), step.peer)) continue;
+        return explain_mismatch(inside, step.peer, channel_.number);
+    }
 }
 
 void ScheduleRunner::complete_step(std::uint32_t index) {

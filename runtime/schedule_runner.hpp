@@ -65,9 +65,13 @@ class ScheduleRunner final : public EngineTask {
     [[nodiscard]] bool has_succeeded() const { return status_.ok(); }
     [[nodiscard]] std::string describe_wait(EngineInside& inside) const override;
     void compare_calls(EngineInside& inside) override;
-    /// After a round that nothing went wrong in: whether messages of earlier operations are left,
-    /// which nobody will receive. REQUIRES: no other operation of the communicator is in flight.
+    /// After a round that nothing went wrong in: whether messages of this operation or of earlier
+    /// ones are left, which nobody will receive. REQUIRES: no other operation of the communicator
+    /// is in flight, and this one isn't persistent.
     void look_for_leftovers(EngineInside& inside);
+    /// After a round in which this rank has only sent, so that nobody's message could tell it:
+    /// whether those to whom it has sent call something else.
+    void look_at_targets(EngineInside& inside);
     void retire(EngineInside&) override {}
 
   private:

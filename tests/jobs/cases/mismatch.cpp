@@ -35,6 +35,13 @@ CallOf bcast_call(std::int64_t count, dlrt_type type, int root) {
         return dlrt_bcast(memory.output.data(), count, type, root, comm);
     };
 }
+CallOf ibcast_call(int root) {
+    return [=](dlrt_comm comm, Memory& memory) {
+        dlrt_request request{};
+        expect_ok(dlrt_ibcast(memory.output.data(), 4, DLRT_INT32, root, comm, &request));
+        return dlrt_wait(&request, nullptr);
+    };
+}
 CallOf reduce_call(std::int64_t count, dlrt_op op, int root) {
     return [=](dlrt_comm comm, Memory& memory) {
         return dlrt_reduce(
@@ -106,6 +113,8 @@ std::vector<Pair> disagreements() {
         {"operation", allgather_call(3), alltoall_call(3), "allgather", "alltoall"},
         {"operation", reduce_call(2, DLRT_SUM, 0), gather_call(2, 0), "reduce with", "gather with"},
         {"root", bcast_call(4, DLRT_INT32, 0), bcast_call(4, DLRT_INT32, 1), "root 0", "root 1"},
+        // Either sees the other's record, or finds its message.
+        {"begun", ibcast_call(0), ibcast_call(1), "root 0", "root 1"},
         {"root", reduce_call(4, DLRT_SUM, 0), reduce_call(4, DLRT_SUM, 1), "root 0", "root 1"},
         {"root", gather_call(4, 0), gather_call(4, 1), "root 0", "root 1"},
         {"count", int_sum, allreduce_call(3, DLRT_INT32, DLRT_SUM), "8 bytes", "12 bytes"},

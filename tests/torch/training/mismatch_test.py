@@ -42,6 +42,10 @@ def different_reductions(rank):
     dist.all_reduce(torch.ones(8), op=(dist.ReduceOp.SUM, dist.ReduceOp.MAX)[rank])
 
 
+def different_roots(rank):
+    dist.broadcast(torch.ones(8), src=rank)
+
+
 def different_order(rank):
     calls = [lambda: dist.all_reduce(torch.ones(8)), lambda: dist.broadcast(torch.ones(8), src=0)]
     for call in calls if rank else reversed(calls):
@@ -114,6 +118,9 @@ class Mismatch(training_case.TrainingCase):
 
     def test_different_reductions(self):
         self.check(different_reductions, "(?i)all.?reduce", "(?i)sum", "(?i)max")
+
+    def test_different_roots(self):
+        self.check(different_roots, "(?i)broadcast|bcast", "root 0", "root 1")
 
     def test_different_order(self):
         self.check(different_order, "(?i)all.?reduce", "(?i)broadcast|bcast")

@@ -110,6 +110,10 @@ Status HostCollective::wait(const Wait& wait) {
     WorldRank lost = no_rank;
     const Errc error = engine_->wait_for_host(event, lost);
     if (error == Errc::ok && is_over(wait)) return {};
+    // Who has ended may have left because of a disagreement, which then is the cause.
+    if (error == Errc::peer_lost) {
+        engine_->look_inside([&](EngineInside& inside) { compare_calls(wait, inside); });
+    }
     if (wait.disagreement) return fail(Errc::mismatch, "{}", *wait.disagreement);
     return error == Errc::ok ? disputed() : give_up(error, lost, wait);
 }

@@ -176,6 +176,9 @@ void ScheduleRunner::check_arrival(
         );
         tell_of_disagreement(inside, call_in_progress(channel_.number));
     } else if (found.error.code == Errc::peer_lost) {
+        // It may have left because of a disagreement, which then is the cause.
+        compare_calls(inside);
+        if (!status_.ok()) return;
         decide_failure(
             Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing", name,
             step.peer, channel_.group->world_rank(step.peer)

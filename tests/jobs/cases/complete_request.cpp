@@ -13,7 +13,7 @@ namespace {
 template<typename Look>
 double best_ns(Look look) {
     using clock = std::chrono::steady_clock;
-    constexpr int round_count = 5, look_count = 100'000;
+    constexpr int round_count = 50, look_count = 20'000;
     double best = 1e9;
     for (int round = 0; round < round_count; ++round) {
         const auto begin = clock::now();

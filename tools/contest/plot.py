@@ -68,8 +68,8 @@ def svg_of(samples, entry):
     unit = samples.units[keys[0]]
     series = {label: [(key[2], samples.best(key, label)) for key in keys
                       if samples.best(key, label)] for label in COLUMNS}
-    series["limit"] = [(key[2], limit_of(samples, key[1], key[2])) for key in keys
-                       if limit_of(samples, key[1], key[2])]
+    limits = [(key[2], limit_of(samples, *key)) for key in keys]
+    series["limit"] = [(size, limit) for size, limit in limits if limit]
     series = {label: line for label, line in series.items() if line}
     ratios = {}
     for label, peers in (("openmpi", ("openmpi", "mpich")),

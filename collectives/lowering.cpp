@@ -93,12 +93,23 @@ std::uint64_t contribution_bytes(
 }
 
 bool suits_cells(Collective collective, std::int32_t size, std::uint64_t piece_bytes) {
-    if (size < 2 || piece_bytes > cell_bytes_max) return false;
-    if (contribution_bytes(collective, size, piece_bytes) > cell_bytes_max) return false;
-    // Every rank copies all of it.
-    constexpr std::uint64_t exchanged_bytes_max = 32 * 1024;
-    return !is_exchange(collective) ||
-           piece_bytes * static_cast<std::uint64_t>(size) <= exchanged_bytes_max;
+    if (size < 2) return false;
+    using enum Collective;
+    constexpr std::uint64_t exchanged_bytes_max = 32 * 1024, added_bytes_max = 128 * 1024;
+    const std::uint64_t all_bytes = piece_bytes * static_cast<std::uint64_t>(size);
+    const bool is_piece = piece_bytes <= cell_bytes_max;
+    if (collective == bcast) return piece_bytes <= cell_vector_bytes_max;
+    // One rank adds all of it up. For each piece of the one only the root waits for others, for
+    // each of the other all ranks do.
+    if (collective == reduce || collective == allreduce) {
+        const std::uint64_t most = cell_vector_bytes_max / (collective == reduce ? 1 : 2);
+        return is_piece || (piece_bytes <= most && all_bytes <= added_bytes_max);
+    }
+    // Every rank copies all of it, or one does.
+    if (collective == allgather) return all_bytes <= exchanged_bytes_max;
+    if (collective == gather) return is_piece || all_bytes <= exchanged_bytes_max;
+    return contribution_bytes(collective, size, piece_bytes) <= cell_bytes_max &&
+           (!is_exchange(collective) || all_bytes <= exchanged_bytes_max);
 }
 
 }  // namespace dlrt::coll

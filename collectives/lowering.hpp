@@ -121,5 +121,7 @@ struct CellProgram {
 
 /// The most that a cell holds.
 inline constexpr std::uint64_t cell_bytes_max = 4096;
+/// A longer vector goes through cells piece by piece, each an operation of its own, up to this.
+inline constexpr std::uint64_t cell_vector_bytes_max = 8 * cell_bytes_max;
 
 }  // namespace dlrt::coll

@@ -27,13 +27,15 @@ std::uint32_t digest_of(const HostCall& call) {
     }
     // Nothing is alike, whatever it is nothing of.
     const bool has_data = call.size_bytes != 0;
+    // Whose lengths differ find that with the first piece.
+    const std::uint64_t size_bytes = call.block_distance_bytes();
     const auto element = has_data ? static_cast<std::uint64_t>(call.element) : 0;
     const std::uint32_t signature = has_data ? call.signature : 0;
     const std::int32_t root = coll::has_root(call.collective) ? call.root : -1;
     const std::uint64_t kind = static_cast<std::uint64_t>(call.collective) << 16 | op << 8 |
                                element;
     const std::uint64_t place = std::uint64_t{signature} << 32 | static_cast<std::uint32_t>(root);
-    return mixed(mixed(kind << 32 | call.size_bytes, place), kind);
+    return mixed(mixed(kind << 32 | size_bytes, place), kind);
 }
 
 }  // namespace
@@ -77,6 +79,21 @@ void HostCollective::leave() {
 }
 
 Status HostCollective::run(const HostCall& call) {
+    if (call.size_bytes <= coll::cell_bytes_max) return run_piece(call);
+    const std::uint64_t unit = call.reducer != nullptr ? call.reducer->unit_bytes() : 1;
+    const std::uint64_t most = coll::cell_bytes_max / unit * unit;
+    HostCall piece = call;
+    piece.whole_bytes = call.size_bytes;
+    for (std::uint64_t done = 0; done < call.size_bytes; done += piece.size_bytes) {
+        piece.size_bytes = std::min(call.size_bytes - done, most);
+        if (call.input != nullptr) piece.input = call.input + done;
+        if (call.output != nullptr) piece.output = call.output + done;
+        if (const Status status = run_piece(piece); !status.ok()) return status;
+    }
+    return {};
+}
+
+Status HostCollective::run_piece(const HostCall& call) {
     const coll::CellProgram program = coll::cell_program(
         call.collective, size_, static_cast<std::int32_t>(rank_), call.root
     );

@@ -35,6 +35,8 @@ struct HostCall {
     std::int32_t root = 0;
     coll::Placement placement = coll::Placement::separate;
     std::uint64_t size_bytes = 0;  ///< Of the vector, or of one block.
+    /// Of the vector or block that this is a piece of; 0: it is all. Blocks lie so far apart.
+    std::uint64_t whole_bytes = 0;
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
     const Reducer* reducer = nullptr;       ///< Null where nothing is reduced.
@@ -43,6 +45,10 @@ struct HostCall {
     ElementType element = ElementType::none;
     std::uint32_t signature = 0;
     OperationNumber number;
+
+    [[nodiscard]] std::uint64_t block_distance_bytes() const {
+        return whole_bytes != 0 ? whole_bytes : size_bytes;
+    }
 };
 
 class HostCollective {
@@ -101,6 +107,7 @@ class HostCollective {
     };
 
     /// A program of coll::programs, compiled.
+    Status run_piece(const HostCall& call);
     template<const auto& steps>
     Status run_program();
     [[nodiscard]] static Status (HostCollective::*compiled(const coll::CellProgram& program))();

@@ -92,7 +92,8 @@ Status run_with_data(Communicator& comm, const CollectiveCall& call, std::uint64
     if (!status.ok()) return status;
     static_cast<void>(pieces.finish());
     const bool is_plain = call.reducer == nullptr || call.reducer->is_plain();
-    host.set_repeatable(is_plain && staging_bytes == 0 && size_bytes > 0);
+    const bool is_one_piece = size_bytes > 0 && size_bytes <= coll::cell_bytes_max;
+    host.set_repeatable(is_plain && staging_bytes == 0 && is_one_piece);
     return {};
 }
 
@@ -120,6 +121,9 @@ std::optional<Status> run_over_host_cells(Communicator& comm, const CollectiveCa
                                          : 1;
     const std::uint64_t size_bytes = total_bytes / rank_count;
     if (!host.takes(call.collective, size_bytes)) return std::nullopt;
+    // Its elements aren't cut.
+    if (call.reducer != nullptr && call.reducer->unit_bytes() > coll::cell_bytes_max)
+        return std::nullopt;
     if (!suits(comm, call, total_bytes)) return std::nullopt;
     return run_with_data(comm, call, size_bytes);
 }

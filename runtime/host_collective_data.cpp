@@ -17,7 +17,7 @@ const std::byte* HostCollective::own_data() const {
     if (call().input != nullptr || call().output == nullptr) return call().input;
     const bool is_own_block = call().collective == coll::Collective::gather ||
                               call().collective == coll::Collective::allgather;
-    return is_own_block ? call().output + rank_ * call().size_bytes : call().output;
+    return is_own_block ? call().output + rank_ * call().block_distance_bytes() : call().output;
 }
 
 void HostCollective::write() {
@@ -76,7 +76,7 @@ void HostCollective::fold_at_root() const {
 
 void HostCollective::copy_cells(std::uint64_t offset_bytes) const {
     for (std::uint32_t member = 0; member < local_ranks_.size(); ++member) {
-        std::byte* const target = call().output + member * call().size_bytes;
+        std::byte* const target = call().output + member * call().block_distance_bytes();
         if (member != rank_ || call().collective == coll::Collective::alltoall) {
             copy_bytes(target, data_of(member) + offset_bytes, call().size_bytes);
         } else {

@@ -371,4 +371,26 @@ TEST_CASE("lowering: a step left out is found", "[collectives]") {
     CHECK(explore_all(3, 1, without(finish)) == "all wait");
 }
 
+TEST_CASE("lowering: how long what goes through cells may be") {
+    using enum Collective;
+    struct Limit {
+        Collective collective;
+        std::int32_t size;
+        std::uint64_t bytes;
+    };
+    const std::vector<Limit> limits = {
+        {bcast, 2, 32768},     {bcast, 64, 32768},    {reduce, 2, 32768},    {reduce, 8, 16384},
+        {reduce, 64, 4096},    {allreduce, 2, 16384}, {allreduce, 16, 8192}, {allreduce, 64, 4096},
+        {allgather, 2, 16384}, {allgather, 32, 1024}, {gather, 4, 8192},     {gather, 32, 4096},
+        {alltoall, 2, 2048},   {scatter, 4, 1024},    {scan, 4, 4096},
+    };
+    for (const Limit& limit : limits) {
+        CAPTURE(name_of(limit.collective), limit.size, limit.bytes);
+        CHECK(suits_cells(limit.collective, limit.size, 0));
+        CHECK(suits_cells(limit.collective, limit.size, limit.bytes));
+        CHECK_FALSE(suits_cells(limit.collective, limit.size, limit.bytes + 1));
+    }
+    CHECK_FALSE(suits_cells(bcast, 1, 1));
+}
+
 }  // namespace dlrt::coll

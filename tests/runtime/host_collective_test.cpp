@@ -203,7 +203,7 @@ void do_call(Communicator& comm, const Call& call) {
 
 /// The longest that fits.
 std::uint64_t count_max(Collective collective, std::int32_t size) {
-    std::uint64_t count = coll::cell_bytes_max / sizeof(Map);
+    std::uint64_t count = coll::cell_vector_bytes_max / sizeof(Map);
     while (!coll::suits_cells(collective, size, count * sizeof(Map))) --count;
     return count;
 }

@@ -122,6 +122,8 @@ std::vector<Pair> disagreements() {
          allreduce_call(4001, DLRT_DOUBLE, DLRT_SUM), "32000 bytes", "32008 bytes"},
         {"count", bcast_call(2, DLRT_INT32, 0), bcast_call(3, DLRT_INT32, 0), "8 bytes",
          "12 bytes"},
+        {"pieces", bcast_call(2048, DLRT_INT32, 0), bcast_call(3072, DLRT_INT32, 0), "8192 bytes",
+         "12288 bytes"},
         {"count", alltoall_call(1), alltoall_call(2), "4 bytes", "8 bytes"},
         {"block", alltoallv_call(2, 3), alltoallv_call(2, 2), "rank 0 sent more", "expects"},
         {"block", alltoallv_call(2, 1), alltoallv_call(2, 2), "rank 0 sent less", "expects"},

@@ -288,8 +288,10 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     }
     Result<Fd> map_file = create_job_map_file(*map);
     if (!map_file) return failure_of(host_name);
+    const bool has_other_hosts = world_ranks.size() < map->size();
     Result<HostSegment> segment = HostSegment::create(
-        {map->job_id, job.host_index, map->hosts[job.host_index].usable_cpu_count, world_ranks}
+        {map->job_id, job.host_index, map->hosts[job.host_index].usable_cpu_count, world_ranks,
+         has_other_hosts ? map->size() : 0}
     );
     if (!segment) return failure_of(host_name);
     const auto local_size = static_cast<std::uint32_t>(world_ranks.size());

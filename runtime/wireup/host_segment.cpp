@@ -20,35 +20,40 @@ namespace dlrt {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x4745534c54524c44;  // "DLRTLSEG"
-constexpr std::uint32_t segment_version = 3;
+constexpr std::uint32_t segment_version = 4;
 constexpr int segment_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 /// The largest page of a supported machine: the transport area starts on a page of its own
 /// anywhere.
 constexpr std::uint64_t area_alignment_bytes = 64 * 1024;
 
-/// Offsets of the parts, from the number of local ranks alone.
+/// Offsets of the parts, from the numbers of ranks alone.
 struct Parts {
-    std::uint64_t abort_cell, doorbells, lives, flight_rings, tenancy, collective_area,
-        transport_area;
+    std::uint64_t abort_cell, doorbells, lives, flight_rings, tenancy, departed_elsewhere,
+        collective_area, transport_area;
 };
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-Parts parts_for(std::uint64_t local_size) {
+Parts parts_for(std::uint64_t local_size, std::uint64_t job_size) {
     Parts parts{};
     parts.abort_cell = sizeof(SegmentHeader);
     parts.doorbells = parts.abort_cell + sizeof(AbortCell);
     parts.lives = parts.doorbells + local_size * sizeof(Doorbell);
     parts.flight_rings = round_up(parts.lives + local_size * sizeof(LifeCell), no_sharing_bytes);
     parts.tenancy = parts.flight_rings + local_size * sizeof(FlightRing);
-    parts.collective_area = round_up(parts.tenancy + sizeof(TenancyTable), area_alignment_bytes);
+    parts.departed_elsewhere = parts.tenancy + sizeof(TenancyTable);
+    parts.collective_area = round_up(parts.departed_elsewhere + job_size, area_alignment_bytes);
     parts.transport_area = round_up(
         parts.collective_area + collective_area_size_bytes(static_cast<std::uint32_t>(local_size)),
         area_alignment_bytes
     );
     return parts;
+}
+
+Parts parts_for(const SegmentHeader& header) {
+    return parts_for(header.local_size, header.job_size);
 }
 
 template<typename T>
@@ -99,8 +104,10 @@ Status check_segment_file(int descriptor, std::uint64_t& size_bytes) {
     if (header.local_size == 0 || header.local_size > local_rank_count_max) {
         return fail(Errc::wireup, "host segment: {} local ranks", header.local_size);
     }
-    const bool is_sized_right = header.transport_area_offset ==
-                                    parts_for(header.local_size).transport_area &&
+    if (header.job_size > job_size_max) {
+        return fail(Errc::wireup, "host segment: {} ranks", header.job_size);
+    }
+    const bool is_sized_right = header.transport_area_offset == parts_for(header).transport_area &&
                                 header.transport_area_size ==
                                     transport_area_size_bytes(header.local_size) &&
                                 header.total_size ==
@@ -136,6 +143,7 @@ void fill_header(SegmentHeader& header, const HostSegment::Shape& shape, const P
     header.local_size = static_cast<std::uint32_t>(shape.world_ranks.size());
     header.usable_cpu_count = shape.usable_cpu_count;
     header.host_index = shape.host_index;
+    header.job_size = shape.job_size;
     header.transport_area_offset = parts.transport_area;
     header.transport_area_size = transport_area_size_bytes(header.local_size);
     header.total_size = header.transport_area_offset + header.transport_area_size;
@@ -170,8 +178,13 @@ Result<HostSegment> HostSegment::create(const Shape& shape) {
     if (shape.job_id.size() >= sizeof(SegmentHeader::job_id)) {
         return fail(Errc::limit, "job id {} is longer than 63 bytes", shape.job_id);
     }
+    if (shape.job_size > job_size_max) {
+        return fail(
+            Errc::limit, "{} ranks in a job; at most {} are possible", shape.job_size, job_size_max
+        );
+    }
     const auto local_size = static_cast<std::uint32_t>(shape.world_ranks.size());
-    const Parts parts = parts_for(local_size);
+    const Parts parts = parts_for(local_size, shape.job_size);
     const std::uint64_t size_bytes = parts.transport_area + transport_area_size_bytes(local_size);
     Result<Fd> file = create_memory_file("dlrt-segment", file_bytes_for(size_bytes, local_size));
     if (!file) return file.error();
@@ -222,32 +235,32 @@ SegmentHeader& HostSegment::header() const {
 }
 
 AbortCell& HostSegment::abort_cell() const {
-    return *part<AbortCell>(bytes_, parts_for(header().local_size).abort_cell);
+    return *part<AbortCell>(bytes_, parts_for(header()).abort_cell);
 }
 
 Doorbell& HostSegment::doorbell(std::uint32_t local_rank) const {
     DLRT_ASSERT(local_rank < header().local_size);
-    return part<Doorbell>(bytes_, parts_for(header().local_size).doorbells)[local_rank];
+    return part<Doorbell>(bytes_, parts_for(header()).doorbells)[local_rank];
 }
 
 LifeCell& HostSegment::life(std::uint32_t local_rank) const {
     DLRT_ASSERT(local_rank < header().local_size);
-    return part<LifeCell>(bytes_, parts_for(header().local_size).lives)[local_rank];
+    return part<LifeCell>(bytes_, parts_for(header()).lives)[local_rank];
 }
 
 FlightRing& HostSegment::flight_ring(std::uint32_t local_rank) const {
     DLRT_ASSERT(local_rank < header().local_size);
-    return part<FlightRing>(bytes_, parts_for(header().local_size).flight_rings)[local_rank];
+    return part<FlightRing>(bytes_, parts_for(header()).flight_rings)[local_rank];
 }
 
 TenancyTable& HostSegment::tenancy() const {
-    return *part<TenancyTable>(bytes_, parts_for(header().local_size).tenancy);
+    return *part<TenancyTable>(bytes_, parts_for(header()).tenancy);
 }
 
 MutableBytes HostSegment::collective_area() const {
     const std::uint32_t local_size = header().local_size;
     return bytes_.subspan(
-        parts_for(local_size).collective_area, collective_area_size_bytes(local_size)
+        parts_for(header()).collective_area, collective_area_size_bytes(local_size)
     );
 }
 
@@ -281,6 +294,24 @@ void HostSegment::mark_departed(std::uint32_t local_rank) const {
         header().departures.fetch_add(1, std::memory_order_release);
     }
     wake_all();
+}
+
+std::atomic<std::uint8_t>* HostSegment::departed_elsewhere(std::uint32_t world_rank) const {
+    if (world_rank >= header().job_size) return nullptr;
+    return part<std::atomic<std::uint8_t>>(bytes_, parts_for(header()).departed_elsewhere) +
+           world_rank;
+}
+
+void HostSegment::mark_departed_elsewhere(std::uint32_t world_rank) const {
+    std::atomic<std::uint8_t>* const mark = departed_elsewhere(world_rank);
+    if (mark == nullptr || mark->exchange(1, std::memory_order_release) != 0) return;
+    header().departures.fetch_add(1, std::memory_order_release);
+    wake_all();
+}
+
+bool HostSegment::has_departed_elsewhere(std::uint32_t world_rank) const {
+    const std::atomic<std::uint8_t>* const mark = departed_elsewhere(world_rank);
+    return mark != nullptr && mark->load(std::memory_order_acquire) != 0;
 }
 
 void HostSegment::wake_all() const {

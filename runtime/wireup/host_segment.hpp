@@ -2,8 +2,8 @@
 /// The host segment: one sparse memfd per host and job, mapped by the daemon and by every local
 /// rank.
 ///
-///   header | doorbell per rank | life per rank | flight ring per rank | tenancy | collective area
-///   | transport area
+///   header | doorbell per rank | life per rank | flight ring per rank | tenancy | departed
+///   elsewhere | collective area | transport area
 ///
 /// All bytes start as zero. The daemon (or, without one, the lowest local rank) creates it, writes
 /// the header, and seals its size. Only the sizes of the last two areas are known here; their
@@ -26,6 +26,7 @@
 namespace dlrt {
 
 inline constexpr std::uint32_t local_rank_count_max = 1024;
+inline constexpr std::uint32_t job_size_max = 1 << 20;
 
 /// Where a local rank is in its life. Written by the rank itself up to `finalized`, by whoever
 /// started it afterwards.
@@ -54,7 +55,9 @@ struct alignas(no_sharing_bytes) SegmentHeader {
     std::uint64_t transport_area_offset;
     std::uint64_t transport_area_size;
     std::uint64_t total_size;
-    /// Grows whenever a RankLife becomes `departed`: one load tells a waiter that nothing changed.
+    std::uint32_t job_size;  ///< Ranks of the job, where some are on other hosts; else 0.
+    /// Grows whenever a RankLife becomes `departed`, and for each rank of another host that does:
+    /// one load tells a waiter that nothing changed.
     std::atomic<std::uint32_t> departures;
     char job_id[64];
 };
@@ -85,6 +88,8 @@ class HostSegment {
         std::uint32_t host_index = 0;
         std::uint32_t usable_cpu_count = 1;
         std::span<const std::uint32_t> world_ranks;  ///< By local rank; 1..local_rank_count_max.
+        /// Of the job, where some of its ranks are on other hosts: room to say who has departed.
+        std::uint32_t job_size = 0;
     };
 
     /// Creates, sizes, seals and maps a segment. Errors: Errc::system, Errc::limit.
@@ -112,12 +117,18 @@ class HostSegment {
     bool raise_abort(std::int32_t code, std::uint32_t rank, std::string_view text) const;
     /// Marks a rank departed, counts it, and wakes every local rank.
     void mark_departed(std::uint32_t local_rank) const;
-    /// How the two functions above reach a rank that sleeps on descriptors: writes its eventfd.
+    /// The same for a rank on another host, by whoever hears of it there. One that the segment has
+    /// no room for is passed over.
+    void mark_departed_elsewhere(std::uint32_t world_rank) const;
+    [[nodiscard]] bool has_departed_elsewhere(std::uint32_t world_rank) const;
+    /// How the functions above reach a rank that sleeps on descriptors: writes its eventfd.
     /// Set by who has the eventfds, before other threads use the mapping.
     void set_wake_descriptor(std::function<void(std::uint32_t local_rank)> wake);
 
   private:
     HostSegment(Fd fd, MutableBytes bytes);
+    /// Null: no room for it.
+    [[nodiscard]] std::atomic<std::uint8_t>* departed_elsewhere(std::uint32_t world_rank) const;
     void wake_all() const;
 
     Fd fd_;

@@ -55,7 +55,7 @@ struct Host {
         map.hosts.push_back({"here", 1});
         map.ranks.emplace_back();
         Fd map_file = *create_job_map_file(map);
-        HostSegment segment = *HostSegment::create({map.job_id, 0, 1, std::array{0U}});
+        HostSegment segment = *HostSegment::create({map.job_id, 0, 1, std::array{0U}, 0});
         std::vector<RankEnds> ends(1);
         ends[0].control = Fd(pair[1]);
         ends[0].doorbell = Fd(::dup(map_file.get()));

@@ -225,6 +225,32 @@ TEST_CASE("segment: a departure is counted once", "[wireup]") {
     CHECK(segment.header().departures.load() == 2);
 }
 
+TEST_CASE("segment: who departs on another host is marked within the job's size", "[wireup]") {
+    const std::array<std::uint32_t, 2> world_ranks = {1, 4};
+    HostSegment segment = *HostSegment::create(
+        {.job_id = "j", .host_index = 1, .world_ranks = world_ranks, .job_size = 5}
+    );
+    std::vector<std::uint32_t> woken;
+    segment.set_wake_descriptor([&](std::uint32_t local_rank) { woken.push_back(local_rank); });
+    segment.doorbell(1).announce_sleep(SleepKind::descriptor);
+    segment.mark_departed_elsewhere(3);
+    segment.mark_departed_elsewhere(3);
+    segment.mark_departed_elsewhere(5);
+    CHECK(segment.header().departures.load() == 1);
+    CHECK(woken == std::vector<std::uint32_t>{1});
+    const HostSegment other = *HostSegment::open(segment.descriptor());
+    CHECK(other.has_departed_elsewhere(3));
+    CHECK_FALSE(other.has_departed_elsewhere(2));
+    CHECK_FALSE(other.has_departed_elsewhere(4));
+    CHECK_FALSE(other.has_departed_elsewhere(5));
+    CHECK(other.collective_area().data() > reinterpret_cast<std::byte*>(&other.tenancy() + 1) + 4);
+    CHECK(
+        HostSegment::create({.job_id = "j", .world_ranks = world_ranks, .job_size = (1 << 20) + 1})
+            .error()
+            .code == Errc::limit
+    );
+}
+
 TEST_CASE("segment: an abort wakes sleepers of both kinds", "[wireup]") {
     HostSegment segment = make_segment(2);
     std::vector<std::uint32_t> woken;

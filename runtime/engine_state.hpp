@@ -76,7 +76,9 @@ class EngineState final : public Progress {
     void receive_matched(Request& request, MatchedMessage& message);
     /// Reads the next slice of a message out of a sender's memory. Returns whether anything moved.
     bool advance_reads();
-    /// Drops the messages of a context that nobody will receive; returns how many.
+    [[nodiscard]] bool has_receive_to_come(ContextId context);
+    /// Drops the messages of a context that nobody will receive; returns how many. None where a
+    /// persistent receive is left that may be started.
     std::uint64_t drop_context(ContextId context);
 
     // ---- engine_task.cpp ----

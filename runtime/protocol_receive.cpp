@@ -321,8 +321,27 @@ void EngineState::finish_read(Request& request) {
     complete(request, request.message_bytes > wanted ? Errc::truncate : Errc::ok);
 }
 
+/// Messages wait in a context, and one of its receives can be started once more.
+bool EngineState::has_receive_to_come(ContextId context) {
+    bool has_waiting = false;
+    matcher.visit_waiting(context, [&has_waiting](const MatchKey&) {
+        has_waiting = true;
+        return false;
+    });
+    bool has_receive = false;
+    if (!has_waiting) return false;
+    requests.for_each([&has_receive, context](const Request& request) {
+        if (!request.is_in_use() || request.kind != RequestKind::receive) return;
+        // Requests of other contexts are other threads', which write the flags without the lock.
+        if (request.key.context != context) return;
+        has_receive = has_receive || request.persistence == Persistence::persistent;
+    });
+    return has_receive;
+}
+
 std::uint64_t EngineState::drop_context(ContextId context) {
     ++starts_;
+    if (has_receive_to_come(context)) return 0;
     std::uint64_t count = 0;
     while (UnexpectedMessage* const waiting = matcher.drain_context(context)) {
         auto& message = *static_cast<MatchedMessage*>(waiting);

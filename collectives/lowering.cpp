@@ -108,8 +108,11 @@ bool suits_cells(Collective collective, std::int32_t size, std::uint64_t piece_b
     // Every rank copies all of it, or one does.
     if (collective == allgather) return all_bytes <= exchanged_bytes_max;
     if (collective == gather) return is_piece || all_bytes <= exchanged_bytes_max;
-    return contribution_bytes(collective, size, piece_bytes) <= cell_bytes_max &&
-           (!is_exchange(collective) || all_bytes <= exchanged_bytes_max);
+    if (contribution_bytes(collective, size, piece_bytes) <= cell_bytes_max)
+        return !is_exchange(collective) || all_bytes <= exchanged_bytes_max;
+    // Of each block a piece, not too short.
+    constexpr std::int32_t size_max = 64;
+    return has_blocks_for_all(collective) && size <= size_max && all_bytes <= 2 * cell_bytes_max;
 }
 
 }  // namespace dlrt::coll

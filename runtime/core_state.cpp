@@ -230,9 +230,11 @@ Status Core::State::open_endpoints(Engine::Options& options) {
 WaitBudget Core::State::choose_budget() const {
     const HostSegment& segment = membership_->segment;
     const bool is_bound = !place().cpus.empty();
-    WaitBudget budget = wait_budget(find_tenancy(
+    Tenancy tenancy = find_tenancy(
         segment.tenancy(), segment.header().usable_cpu_count, find_usable_cpus().cpus, is_bound
-    ));
+    );
+    tenancy.has_threads = thread_level_ == ThreadLevel::multiple;
+    WaitBudget budget = wait_budget(tenancy);
     if (settings_.spin_us) budget.spin_rounds = *settings_.spin_us * 1000 / spin_round_ns;
     return budget;
 }

@@ -79,9 +79,11 @@ void HostCollective::leave() {
 }
 
 Status HostCollective::run(const HostCall& call) {
-    if (call.size_bytes <= coll::cell_bytes_max) return run_piece(call);
+    const std::uint64_t blocks = coll::contribution_bytes(call.collective, size_, 1);
+    if (call.size_bytes * blocks <= coll::cell_bytes_max) return run_piece(call);
     const std::uint64_t unit = call.reducer != nullptr ? call.reducer->unit_bytes() : 1;
-    const std::uint64_t most = coll::cell_bytes_max / unit * unit;
+    const std::uint64_t most = coll::cell_bytes_max / blocks / unit * unit;
+    DLRT_ASSERT(most != 0);
     HostCall piece = call;
     piece.whole_bytes = call.size_bytes;
     for (std::uint64_t done = 0; done < call.size_bytes; done += piece.size_bytes) {

@@ -92,7 +92,10 @@ Status run_with_data(Communicator& comm, const CollectiveCall& call, std::uint64
     if (!status.ok()) return status;
     static_cast<void>(pieces.finish());
     const bool is_plain = call.reducer == nullptr || call.reducer->is_plain();
-    const bool is_one_piece = size_bytes > 0 && size_bytes <= coll::cell_bytes_max;
+    const std::uint64_t contribution_bytes = coll::contribution_bytes(
+        call.collective, comm.size(), size_bytes
+    );
+    const bool is_one_piece = size_bytes > 0 && contribution_bytes <= coll::cell_bytes_max;
     host.set_repeatable(is_plain && staging_bytes == 0 && is_one_piece);
     return {};
 }
@@ -121,8 +124,9 @@ std::optional<Status> run_over_host_cells(Communicator& comm, const CollectiveCa
                                          : 1;
     const std::uint64_t size_bytes = total_bytes / rank_count;
     if (!host.takes(call.collective, size_bytes)) return std::nullopt;
-    // Its elements aren't cut.
-    if (call.reducer != nullptr && call.reducer->unit_bytes() > coll::cell_bytes_max)
+    const std::uint64_t unit = call.reducer != nullptr ? call.reducer->unit_bytes() : 1;
+    // Elements aren't cut.
+    if (coll::contribution_bytes(call.collective, comm.size(), unit) > coll::cell_bytes_max)
         return std::nullopt;
     if (!suits(comm, call, total_bytes)) return std::nullopt;
     return run_with_data(comm, call, size_bytes);

@@ -22,11 +22,21 @@ const std::byte* HostCollective::own_data() const {
 
 void HostCollective::write() {
     line(rank_).call = described_;
-    copy_bytes(data_of(rank_), own_data(), plan_->cell_bytes);
+    const std::uint64_t distance_bytes = call().block_distance_bytes();
+    if (call().size_bytes == distance_bytes) {
+        copy_bytes(data_of(rank_), own_data(), plan_->cell_bytes);
+    } else {
+        // Of each block a piece.
+        const std::byte* source = own_data();
+        for (std::uint64_t done = 0; done < plan_->cell_bytes; done += call().size_bytes) {
+            copy_bytes(data_of(rank_) + done, source, call().size_bytes);
+            source += distance_bytes;
+        }
+    }
     // The root reads no cell.
     if (call().collective != coll::Collective::scatter) return;
     if (call().placement == coll::Placement::in_place) return;
-    copy_bytes(call().output, call().input + rank_ * call().size_bytes, call().size_bytes);
+    copy_bytes(call().output, call().input + rank_ * distance_bytes, call().size_bytes);
 }
 
 bool HostCollective::arrive() {

@@ -33,6 +33,7 @@ struct Tenancy {
     std::uint32_t usable_cpu_count = 1;  ///< Of this rank: its affinity, at most the host's usable
                                          ///< cpus.
     std::uint32_t ranks_on_cpus = 1;     ///< Ranks that may run on those cpus, this one included.
+    bool has_threads = false;            ///< Several of this rank's call dlrt.
 };
 
 [[nodiscard]] WaitBudget wait_budget(const Tenancy& tenancy);

@@ -379,10 +379,12 @@ TEST_CASE("lowering: how long what goes through cells may be") {
         std::uint64_t bytes;
     };
     const std::vector<Limit> limits = {
-        {bcast, 2, 32768},     {bcast, 64, 32768},    {reduce, 2, 32768},    {reduce, 8, 16384},
-        {reduce, 64, 4096},    {allreduce, 2, 16384}, {allreduce, 16, 8192}, {allreduce, 64, 4096},
-        {allgather, 2, 16384}, {allgather, 32, 1024}, {gather, 4, 8192},     {gather, 32, 4096},
-        {alltoall, 2, 2048},   {scatter, 4, 1024},    {scan, 4, 4096},
+        {bcast, 2, 32768},     {bcast, 64, 32768},        {reduce, 2, 32768},
+        {reduce, 8, 16384},    {reduce, 64, 4096},        {allreduce, 2, 16384},
+        {allreduce, 16, 8192}, {allreduce, 64, 4096},     {allgather, 2, 16384},
+        {allgather, 32, 1024}, {gather, 4, 8192},         {gather, 32, 4096},
+        {alltoall, 2, 4096},   {alltoall, 64, 128},       {alltoall, 65, 63},
+        {scatter, 4, 2048},    {reduce_scatter, 8, 1024}, {scan, 4, 4096},
     };
     for (const Limit& limit : limits) {
         CAPTURE(name_of(limit.collective), limit.size, limit.bytes);

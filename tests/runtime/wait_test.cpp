@@ -68,6 +68,11 @@ TEST_CASE("wait budget: a core of one's own is spun on, a shared one never", "[r
     }
 }
 
+TEST_CASE("wait budget: a core that the rank's own threads may want is spun on for less") {
+    CHECK(wait_budget({2, 2, true}).spin_rounds * 2 < wait_budget({2, 2, false}).spin_rounds);
+    CHECK(wait_budget({1, 2, true}).spin_rounds == 0);
+}
+
 TEST_CASE("wait phase: spins, then yields, then sleeps until something happens", "[runtime]") {
     using Step = WaitPhase::Step;
     const WaitBudget budget{.spin_rounds = 2, .yield_rounds = 1, .shared_yield_ns = 0};

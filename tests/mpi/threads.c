@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several threads: one that waits doesn't stop another, pairs of threads talk in communicators of
- * their own, and two threads never get the same message of a matched probe. 2 ranks.
+ * Several threads: one that waits doesn't stop another, each may wait for a request of its own,
+ * pairs of threads talk in communicators of their own, and two threads never get the same message
+ * of a matched probe. 2 ranks.
  */
 #include <pthread.h>
 
@@ -47,6 +48,38 @@ static void* take_messages(void* argument) {
     return NULL;
 }
 
+struct waiting {
+    MPI_Request request;
+    int value;
+};
+
+/* Each waits for a request of its own, of one communicator. */
+static void* wait_for_one(void* argument) {
+    struct waiting* const own = argument;
+    MPI_Status status;
+    OK(MPI_Wait(&own->request, &status));
+    CHECK(own->request == MPI_REQUEST_NULL && status.MPI_TAG == own->value);
+    return NULL;
+}
+
+static void wait_for_requests(void) {
+    pthread_t threads[thread_count];
+    struct waiting waiting[thread_count];
+    for (int round = 0; round < 50; ++round) {
+        for (int i = 0; i < thread_count; ++i) {
+            OK(MPI_Irecv(
+                &waiting[i].value, 1, MPI_INT, 1 - own_rank, 20 + i, MPI_COMM_WORLD,
+                &waiting[i].request
+            ));
+            pthread_create(&threads[i], NULL, wait_for_one, &waiting[i]);
+        }
+        for (int tag = 20 + thread_count - 1; tag >= 20; --tag) {
+            OK(MPI_Send(&tag, 1, MPI_INT, 1 - own_rank, tag, MPI_COMM_WORLD));
+        }
+        for (int i = 0; i < thread_count; ++i) pthread_join(threads[i], NULL);
+    }
+}
+
 int main(void) {
     int provided = MPI_THREAD_SINGLE, is_main = 0, numbers[thread_count], value = -1;
     pthread_t threads[thread_count];
@@ -75,6 +108,8 @@ int main(void) {
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     for (int i = 0; i < 100; ++i) CHECK_EQUAL(taken[0][i] + taken[1][i], 1);
+
+    wait_for_requests();
 
     for (int i = 0; i < thread_count; ++i) OK(MPI_Comm_free(&comms[i]));
     OK(MPI_Finalize());

@@ -131,4 +131,19 @@ int MPI_Abi_get_info(MPI_Info* info) {
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
 
+/// There is no Fortran here, so nobody has said what its types are.
+int MPI_Abi_get_fortran_info(MPI_Info* info) {
+    const Site site("MPI_Abi_get_fortran_info", Site::Time::any);
+    if (const int wrong = site.require(info, "info")) return site.raise(wrong);
+    *info = MPI_INFO_NULL;
+    return MPI_SUCCESS;
+}
+
+int MPI_Abi_get_fortran_booleans(int, void*, void*, int* is_set) {
+    const Site site("MPI_Abi_get_fortran_booleans", Site::Time::any);
+    if (const int wrong = site.require(is_set, "is_set")) return site.raise(wrong);
+    *is_set = 0;
+    return MPI_SUCCESS;
+}
+
 }  // namespace dlrt::mpi

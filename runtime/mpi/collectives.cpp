@@ -84,23 +84,34 @@ int MPI_Scatter(
     return site.conclude(wrong, Call::scatter);
 }
 
+namespace {
+
+/// What every rank gets a block of from everybody.
+int exchange_evenly(
+    CollectiveSite& site, coll::Collective collective, Call call, const BufferArguments& input,
+    const BufferArguments& output
+) {
+    if (!site.ok()) return site.code();
+    if (is_between(site)) return move_between(site, {collective, call}, input, output);
+    int wrong = MPI_SUCCESS;
+    site.call().collective = collective;
+    site.call().is_in_place = input.address == MPI_IN_PLACE;
+    if (!site.call().is_in_place) wrong = site.set_input(input);
+    if (wrong == MPI_SUCCESS) wrong = site.set_output(output);
+    return site.conclude(wrong, call);
+}
+
+}  // namespace
+
 int MPI_Allgather(
     const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm
 ) {
     CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    const BufferArguments input{sendbuf, sendcount, sendtype};
-    const BufferArguments output{recvbuf, recvcount, recvtype};
-    if (is_between(site)) {
-        return move_between(site, {coll::Collective::allgather, Call::allgather}, input, output);
-    }
-    int wrong = MPI_SUCCESS;
-    site.call().collective = coll::Collective::allgather;
-    site.call().is_in_place = sendbuf == MPI_IN_PLACE;
-    if (!site.call().is_in_place) wrong = site.set_input(input);
-    if (wrong == MPI_SUCCESS) wrong = site.set_output(output);
-    return site.conclude(wrong, Call::allgather);
+    return exchange_evenly(
+        site, coll::Collective::allgather, Call::allgather, {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype}
+    );
 }
 
 int MPI_Alltoall(
@@ -108,18 +119,10 @@ int MPI_Alltoall(
     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm
 ) {
     CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    const BufferArguments input{sendbuf, sendcount, sendtype};
-    const BufferArguments output{recvbuf, recvcount, recvtype};
-    if (is_between(site)) {
-        return move_between(site, {coll::Collective::alltoall, Call::alltoall}, input, output);
-    }
-    int wrong = MPI_SUCCESS;
-    site.call().collective = coll::Collective::alltoall;
-    site.call().is_in_place = sendbuf == MPI_IN_PLACE;
-    if (!site.call().is_in_place) wrong = site.set_input(input);
-    if (wrong == MPI_SUCCESS) wrong = site.set_output(output);
-    return site.conclude(wrong, Call::alltoall);
+    return exchange_evenly(
+        site, coll::Collective::alltoall, Call::alltoall, {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype}
+    );
 }
 
 int MPI_Gatherv(

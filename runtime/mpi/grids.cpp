@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mpi_functions.hpp>
 #include <numeric>
+#include <ranges>
 #include <span>
 
 namespace dlrt::mpi {
@@ -209,10 +210,28 @@ std::int64_t power(int base, std::size_t exponent) {
     return result;
 }
 
-/// What sides may be.
+/// Rising.
+std::vector<int> divisors_of(int number) {
+    std::vector<int> low, high;
+    for (int i = 1; i <= number / i; ++i) {
+        if (number % i != 0) continue;
+        low.push_back(i);
+        if (i != number / i) high.push_back(number / i);
+    }
+    low.insert(low.end(), high.rbegin(), high.rend());
+    return low;
+}
+
+/// What sides may be: those of the divisors that are within limits.
 struct SideLimits {
+    std::span<const int> divisors;
     int shortest = 1;
     int longest = 1;
+
+    [[nodiscard]] std::span<const int> candidates() const {
+        const auto first = std::ranges::lower_bound(divisors, shortest);
+        return {first, std::ranges::upper_bound(first, divisors.end(), longest)};
+    }
 };
 
 /// The first box of so many ranks in rising order whose sides, the longest first, are within
@@ -222,13 +241,13 @@ bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) 
         sides[0] = rank_count;
         return rank_count >= limits.shortest && rank_count <= limits.longest;
     }
-    const int longest = std::min(rank_count, limits.longest);
-    for (int side = limits.shortest; side <= longest; ++side) {
+    for (const int side : limits.candidates()) {
         // No other side is longer than this one, and none shorter than the limit.
         if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
         if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;
         sides[0] = side;
-        if (find_sides(rank_count / side, sides.subspan(1), {limits.shortest, side})) return true;
+        const SideLimits rest{limits.divisors, limits.shortest, side};
+        if (find_sides(rank_count / side, sides.subspan(1), rest)) return true;
     }
     return false;
 }
@@ -236,8 +255,11 @@ bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) 
 /// Looks at all boxes within limits for the one whose sides have the smallest sum.
 class SmallestSum {
   public:
-    SmallestSum(std::vector<int> known, int shortest)
-        : best_(std::move(known)), sides_(best_.size()), shortest_(shortest) {}
+    SmallestSum(std::vector<int> known, std::span<const int> divisors)
+        : best_(std::move(known)),
+          sides_(best_.size()),
+          divisors_(divisors),
+          shortest_(best_.back()) {}
 
     /// Of several it is the one with the longest first side, then second, and so on.
     std::vector<int> search(int rank_count) {
@@ -249,7 +271,8 @@ class SmallestSum {
   private:
     void search_from(std::size_t place, int rank_count, int longest, std::int64_t sum) {
         const std::size_t left = sides_.size() - place;
-        for (int side = std::min(longest, rank_count); side >= shortest_; --side) {
+        const SideLimits limits{divisors_, shortest_, longest};
+        for (const int side : limits.candidates() | std::views::reverse) {
             if (power(side, left) < rank_count) return;
             if (rank_count % side != 0 || (left == 1 && side != rank_count)) continue;
             sides_[place] = side;
@@ -264,6 +287,7 @@ class SmallestSum {
 
     std::vector<int> best_;
     std::vector<int> sides_;
+    std::span<const int> divisors_;
     int shortest_;
     std::int64_t best_sum_ = 0;
 };
@@ -272,21 +296,21 @@ class SmallestSum {
 std::vector<int> balanced_sides(int rank_count, std::size_t count) {
     std::vector<int> best(count, 1);
     if (count == 0) return best;
+    const std::vector<int> divisors = divisors_of(rank_count);
     std::vector<int> sides(count, 1);
-    int shortest = 1;
-    while (power(shortest + 1, count) <= rank_count) ++shortest;
     // More than any two sides differ.
-    int difference = rank_count;
-    for (; shortest >= 1; --shortest) {
-        const int longest = std::min(rank_count, shortest + difference - 1);
+    std::int64_t difference = rank_count;
+    for (const int shortest : divisors | std::views::reverse) {
+        if (power(shortest, count) > rank_count) continue;
+        const auto longest = static_cast<int>(
+            std::min<std::int64_t>(rank_count, shortest + difference - 1)
+        );
         if (power(longest, count) < rank_count) break;
-        if (rank_count % shortest != 0) continue;
-        if (!find_sides(rank_count, sides, {shortest, longest})) continue;
+        if (!find_sides(rank_count, sides, {divisors, shortest, longest})) continue;
         best = sides;
         difference = sides.front() - sides.back();
     }
-    const int limit = best.back();
-    return SmallestSum(std::move(best), limit).search(rank_count);
+    return SmallestSum(std::move(best), divisors).search(rank_count);
 }
 
 }  // namespace

@@ -171,6 +171,27 @@ int create(const char* name, Function* function, int commute, MPI_Op* op) {
     return wrong != MPI_SUCCESS ? site.raise(wrong) : MPI_SUCCESS;
 }
 
+/// Elements that are reduced as wider ones, a few at a time.
+void reduce_narrow(
+    const Reducer& reducer, const void* input, void* result, std::uint64_t element_count
+) {
+    constexpr std::uint64_t chunk = 256;
+    alignas(std::max_align_t) std::byte left[chunk * sizeof(long double)];
+    alignas(std::max_align_t) std::byte right[chunk * sizeof(long double)];
+    const ElementType narrow = reducer.stored();
+    const std::uint64_t narrow_bytes = element_size_bytes(narrow);
+    const std::uint64_t wide_bytes = element_size_bytes(reducer.carried());
+    const auto* from = static_cast<const std::byte*>(input);
+    auto* to = static_cast<std::byte*>(result);
+    for (std::uint64_t done = 0; done < element_count; done += chunk) {
+        const std::uint64_t count = std::min(chunk, element_count - done);
+        widen_elements(narrow, from + done * narrow_bytes, left, count);
+        widen_elements(narrow, to + done * narrow_bytes, right, count);
+        reducer.apply(left, right, right, count * wide_bytes, nullptr);
+        narrow_elements(narrow, right, to + done * narrow_bytes, count);
+    }
+}
+
 }  // namespace
 
 int use_op(const Site& site, MPI_Op op, const Type& type, MPI_Datatype handle, Reducer& reducer) {
@@ -263,10 +284,11 @@ int MPI_Reduce_local(
         found->core->function(inbuf, inoutbuf, count, to_handle(datatype));
         return MPI_SUCCESS;
     }
-    if (!reducer.is_plain() && !reducer.is_user()) {
-        return site.raise(MPI_ERR_UNSUPPORTED_OPERATION, "{} isn't reduced locally", type->name);
-    }
     const auto elements = static_cast<std::uint64_t>(count);
+    if (!reducer.is_plain() && !reducer.is_user()) {
+        reduce_narrow(reducer, inbuf, inoutbuf, elements);
+        return MPI_SUCCESS;
+    }
     const std::uint64_t bytes = elements * type->layout->size_bytes();
     const std::uint64_t all_bytes = 2 * bytes + reducer.memory_bytes();
     const std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[all_bytes]);

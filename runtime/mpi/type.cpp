@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cwchar>
+#include <type_traits>
 
 namespace dlrt::mpi {
 namespace {
@@ -25,6 +26,10 @@ constexpr ElementType signed_of(std::size_t bytes) {
 constexpr ElementType unsigned_of(std::size_t bytes) {
     return bytes == 8 ? E::uint64 : bytes == 4 ? E::uint32 : bytes == 2 ? E::uint16 : E::uint8;
 }
+
+/// The standard has no arithmetic on characters; programs do it all the same, and other libraries
+/// let them.
+constexpr ElementType char_element = std::is_signed_v<char> ? E::int8 : E::uint8;
 
 const Predefined predefined_list[] = {
     {MPI_AINT, "MPI_AINT", E::int64, C::multi_language, 8},
@@ -52,7 +57,7 @@ const Predefined predefined_list[] = {
     {MPI_COMPLEX, "MPI_COMPLEX", E::complex64, C::complex, 4},
     {MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", E::float64, C::floating, 8},
     {MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", E::complex128, C::complex, 8},
-    {MPI_CHARACTER, "MPI_CHARACTER", E::character, C::none, 1},
+    {MPI_CHARACTER, "MPI_CHARACTER", char_element, C::integer, 1},
     {MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", E::long_double, C::floating, alignof(long double)},
     {MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", E::none, C::complex,
      alignof(long double)},
@@ -74,7 +79,7 @@ const Predefined predefined_list[] = {
     {MPI_WCHAR, "MPI_WCHAR", signed_of(sizeof(wchar_t)), C::none, alignof(wchar_t)},
     {MPI_INT8_T, "MPI_INT8_T", E::int8, C::integer, 1},
     {MPI_UINT8_T, "MPI_UINT8_T", E::uint8, C::integer, 1},
-    {MPI_CHAR, "MPI_CHAR", E::character, C::none, 1},
+    {MPI_CHAR, "MPI_CHAR", char_element, C::integer, 1},
     {MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", E::int8, C::integer, 1},
     {MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", E::uint8, C::integer, 1},
     {MPI_BYTE, "MPI_BYTE", E::byte, C::byte, 1},

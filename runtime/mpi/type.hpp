@@ -19,7 +19,7 @@ using TypeRef = std::shared_ptr<Type>;
 
 /// The rows of the standard's table of reductions and what they work on.
 enum class Category : std::uint8_t {
-    none,  ///< No reduction: derived types, characters.
+    none,  ///< No reduction: derived types, wide characters.
     integer,
     fortran_integer,
     floating,

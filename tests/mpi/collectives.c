@@ -191,6 +191,22 @@ static void operations_and_types(void) {
     CHECK_EQUAL(MPI_Allreduce(&real, &result, 1, MPI_DOUBLE, MPI_LAND, MPI_COMM_WORLD), MPI_ERR_OP);
     CHECK_EQUAL(MPI_Bcast(&result, 1, MPI_DOUBLE, 3, MPI_COMM_WORLD), MPI_ERR_ROOT);
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    /* Characters are small integers, and halves are summed as floats: 1.5 and 0.25 in 16 bits. */
+    char letters[2] = {own_rank == 0 ? 100 : 1, 3}, sums[2] = {0, 0};
+    OK(MPI_Allreduce(letters, sums, 2, MPI_CHAR, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(sums[0] == 102 && sums[1] == 9);
+    OK(MPI_Allreduce(letters, sums, 2, MPI_CHARACTER, MPI_MAX, MPI_COMM_WORLD));
+    CHECK(sums[0] == 100 && sums[1] == 3);
+    uint16_t halves[600], totals[600];
+    for (int i = 0; i < 600; ++i) halves[i] = 0x3e00, totals[i] = 0x3400;
+    OK(MPI_Reduce_local(halves, totals, 600, MPI_REAL2, MPI_SUM));
+    CHECK(totals[0] == 0x3f00 && totals[599] == 0x3f00);
+    double here[4] = {2.0, 1.0, 5.0, 9.0}, there[4] = {2.0, 0.0, 6.0, 8.0};
+    OK(MPI_Reduce_local(here, there, 2, MPI_2DOUBLE_PRECISION, MPI_MINLOC));
+    CHECK(there[0] == 2.0 && there[1] == 0.0 && there[2] == 5.0 && there[3] == 9.0);
+    int most_of[2] = {4, 2}, so_far[2] = {4, 7};
+    OK(MPI_Reduce_local(most_of, so_far, 1, MPI_2INTEGER, MPI_MAXLOC));
+    CHECK(so_far[0] == 4 && so_far[1] == 2);
     int left = 5, right = 7;
     OK(MPI_Reduce_local(&left, &right, 1, MPI_INT, MPI_PROD));
     CHECK_EQUAL(right, 35);

@@ -238,6 +238,13 @@ static void grids(void) {
     int five[5] = {0, 0, 0, 0, 0};
     OK(MPI_Dims_create(98784, 5, five));
     CHECK(five[0] == 14 && five[1] == 14 && five[2] == 9 && five[3] == 8 && five[4] == 7);
+    /* The largest prime of 31 bits, and the product of two: found among their divisors. */
+    for (int i = 0; i < 5; ++i) five[i] = 0;
+    OK(MPI_Dims_create(2147483647, 5, five));
+    CHECK(five[0] == 2147483647 && five[1] == 1 && five[4] == 1);
+    dims[0] = dims[1] = dims[2] = 0;
+    OK(MPI_Dims_create(46337 * 46327, 3, dims));
+    CHECK(dims[0] == 46337 && dims[1] == 46327 && dims[2] == 1);
 }
 
 static void graphs(void) {
@@ -325,6 +332,11 @@ int main(void) {
     OK(MPI_Get_version(&version, &subversion));
     CHECK(version == 5 && subversion == 0);
     OK(MPI_Info_create(&early));
+    MPI_Info fortran = early;
+    OK(MPI_Abi_get_fortran_info(&fortran));
+    CHECK(fortran == MPI_INFO_NULL);
+    OK(MPI_Abi_get_fortran_booleans(4, &version, &subversion, &flag));
+    CHECK(!flag && version == 5);
     start_mpi();
     CHECK_EQUAL(world_size, 4);
     part(handles_as_integers);

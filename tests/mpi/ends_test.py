@@ -51,6 +51,7 @@ class Ends(LauncherCase):
         self.check("send-after-finalize", CLASS_OTHER, "MPI_Send: called after MPI_Finalize")
 
     def test_who_leaves_without_finalize_takes_the_job_along(self):
+        self.check("exit", 1, "without MPI_Finalize")
         self.check("exit-5", 5, "rank 1")
         self.check("signal", 128 + signal.SIGKILL, "rank 1", "signal 9")
 

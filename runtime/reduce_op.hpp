@@ -59,7 +59,11 @@ void divide_elements(ElementType type, void* elements, std::uint64_t count, std:
 /// The type in which operands of this reduction are carried: accumulation_type() for the ones that
 /// round, else the type itself.
 [[nodiscard]] ElementType carried_type(ReduceOp op, ElementType type);
-void widen_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);
-void narrow_elements(ElementType narrow, const void* source, void* target, std::uint64_t count);
+DLRT_CORE void widen_elements(
+    ElementType narrow, const void* source, void* target, std::uint64_t count
+);
+DLRT_CORE void narrow_elements(
+    ElementType narrow, const void* source, void* target, std::uint64_t count
+);
 
 }  // namespace dlrt

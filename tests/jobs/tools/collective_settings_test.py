@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """DLRT_ALGO, DLRT_COLLECTIVE_TABLE, DLRT_DETERMINISTIC and DLRT_EXPLAIN, on ranks that do an
-all-reduce of 16384 bytes, and the table that dltune --collectives writes.
+all-reduce of 32768 bytes, and the table that dltune --collectives writes.
 usage: collective_settings_test.py DLPERF DLTUNE"""
 import json
 import pathlib
@@ -29,7 +29,7 @@ class CollectiveSettings(LauncherCase):
                                           "rules": rules}))
         return str(self.table)
 
-    sizes = "16384:16384"
+    sizes = "32768:32768"
 
     def all_reduce(self, **settings):
         self.environment.update(settings)
@@ -37,14 +37,14 @@ class CollectiveSettings(LauncherCase):
                             "all_reduce")
 
     def explanations(self, job):
-        """Of all-reduces of 16384 bytes; dlperf does others for itself."""
+        """Of all-reduces of 32768 bytes; dlperf does others for itself."""
         self.assertEqual(job.returncode, 0, job.err)
         return [line.split("explain: ")[1] for line in job.err.splitlines()
-                if "explain: allreduce of 16384 bytes" in line]
+                if "explain: allreduce of 32768 bytes" in line]
 
     def test_it_is_said_once_which_algorithm_is_used_and_why(self):
         lines = self.explanations(self.all_reduce(DLRT_EXPLAIN="1"))
-        self.assertEqual(lines, ["allreduce of 16384 bytes on 4 ranks: recursive_doubling, "
+        self.assertEqual(lines, ["allreduce of 32768 bytes on 4 ranks: recursive_doubling, "
                                  "the usual one for this size"])
 
     def test_small_ones_go_over_cells_unless_the_user_names_or_excludes_algorithms(self):
@@ -65,11 +65,11 @@ class CollectiveSettings(LauncherCase):
 
     def test_another_can_be_named_and_carries_the_same_data(self):
         lines = self.explanations(self.all_reduce(DLRT_EXPLAIN="1", DLRT_ALGO="allreduce:ring"))
-        self.assertEqual(lines, ["allreduce of 16384 bytes on 4 ranks: ring, DLRT_ALGO names it"])
+        self.assertEqual(lines, ["allreduce of 32768 bytes on 4 ranks: ring, DLRT_ALGO names it"])
 
     def test_the_usual_one_can_be_excluded(self):
         lines = self.explanations(
-            self.all_reduce(DLRT_EXPLAIN="1", DLRT_ALGO="allreduce:^recursive_doubling@-32k"))
+            self.all_reduce(DLRT_EXPLAIN="1", DLRT_ALGO="allreduce:^recursive_doubling@-64k"))
         self.assertEqual(len(lines), 1, lines)
         self.assertNotIn("recursive_doubling", lines[0])
         self.assertIn("DLRT_ALGO excludes the usual one", lines[0])
@@ -100,12 +100,12 @@ class CollectiveSettings(LauncherCase):
     def test_a_measured_table_comes_after_the_users_word_and_before_the_usual_ones(self):
         path = self.write_table({"collective": "allreduce", "ranks_max": 3, "algorithm": "ring"},
                                 {"collective": "allreduce", "algorithm": "tree"})
-        measured = ["allreduce of 16384 bytes on 4 ranks: tree, measured best on this host"]
+        measured = ["allreduce of 32768 bytes on 4 ranks: tree, measured best on this host"]
         for settings in ({}, {"DLRT_COLLECTIVE_TABLE": path}):
             self.assertEqual(self.explanations(self.all_reduce(DLRT_EXPLAIN="1", **settings)),
                              measured)
         lines = self.explanations(self.all_reduce(DLRT_ALGO="allreduce:ring"))
-        self.assertEqual(lines, ["allreduce of 16384 bytes on 4 ranks: ring, DLRT_ALGO names it"])
+        self.assertEqual(lines, ["allreduce of 32768 bytes on 4 ranks: ring, DLRT_ALGO names it"])
 
     def test_a_damaged_table_is_one_warning_but_an_error_when_it_is_named(self):
         path = self.write_table({"collective": "alreduce", "algorithm": "tree"})
@@ -128,7 +128,7 @@ class CollectiveSettings(LauncherCase):
     def test_fixed_bits_pass_over_tables_and_refuse_what_contradicts_them(self):
         self.write_table({"collective": "allreduce", "algorithm": "tree"})
         lines = self.explanations(self.all_reduce(DLRT_EXPLAIN="1", DLRT_DETERMINISTIC="1"))
-        self.assertEqual(lines, ["allreduce of 16384 bytes on 4 ranks: recursive_doubling, "
+        self.assertEqual(lines, ["allreduce of 32768 bytes on 4 ranks: recursive_doubling, "
                                  "the one with the same bits for every size"])
         job = self.all_reduce(DLRT_ALGO="allreduce:ring")
         self.assertEqual(job.returncode, 1, job.err)

@@ -16,6 +16,21 @@ std::optional<FlightEntry> record_of(
     );
 }
 
+/// What `rank` calls instead, or that it has found another disagreement.
+std::optional<std::string> find_disagreement_with(
+    EngineInside& inside, const CallInProgress& call, const FlightEntry& own, std::int32_t rank
+) {
+    const std::optional<FlightEntry> other = record_of(inside, call, rank);
+    if (other && !is_same_call(own, *other)) return explain_disagreement(inside, call, rank);
+    const auto failed = inside.find_failed_call(call.group->world_rank(rank), call.user_context);
+    if (!failed) return std::nullopt;
+    inside.mark_failed(call.user_context, {own.peer, own.tag});
+    return fmt::format(
+        "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
+        describe_call(own), rank, describe_call(*failed)
+    );
+}
+
 }  // namespace
 
 void tell_of_disagreement(EngineInside& inside, const CallInProgress& call) {
@@ -49,23 +64,15 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
     const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
     if (!own) return std::nullopt;
     for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
-        const std::optional<FlightEntry> other = record_of(inside, call, rank);
-        if (other && !is_same_call(*own, *other)) return explain_disagreement(inside, call, rank);
-        const auto failed = inside.find_failed_call(
-            call.group->world_rank(rank), call.user_context
-        );
-        if (!failed) continue;
-        inside.mark_failed(call.user_context, {own->peer, own->tag});
-        return fmt::format(
-            "{}: rank {} has found that the ranks of this communicator disagree, in its {}",
-            describe_call(*own), rank, describe_call(*failed)
-        );
+        if (auto found = find_disagreement_with(inside, call, *own, rank)) return found;
     }
     // Only then: who has found a disagreement may have freed the communicator because of it.
     for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
         const WorldRank world_rank = call.group->world_rank(rank);
         if (record_of(inside, call, rank)) continue;
         if (!inside.has_freed(world_rank, call.user_context, call.number.short_form())) continue;
+        // It may have done both since it was looked at.
+        if (auto found = find_disagreement_with(inside, call, *own, rank)) return found;
         return fmt::format(
             "operation {} of this communicator: rank {} calls {}, rank {} has freed the "
             "communicator without it",

@@ -3,6 +3,7 @@
 
 #include "tests/support/fake_transport.hpp"
 #include "tests/transports/shm_area.hpp"
+#include "tests/transports/tcp_network.hpp"
 #include "transports/loopback/loopback.hpp"
 
 #include <catch2/catch.hpp>
@@ -32,6 +33,19 @@ class ShmRig final : public Rig {
   private:
     ShmArea area_;
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
+};
+
+class TcpRig final : public Rig {
+  public:
+    explicit TcpRig(std::uint32_t size) : network_(size) { network_.connect_all(); }
+    [[nodiscard]] std::uint32_t size() const override { return network_.size(); }
+    [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) override {
+        return network_.endpoint(rank);
+    }
+    [[nodiscard]] PeerIndex index(std::uint32_t peer) const override { return PeerIndex{peer}; }
+
+  private:
+    TcpNetwork network_;
 };
 
 class FakeRig final : public Rig {
@@ -70,6 +84,11 @@ TEST_CASE(
     "shm: does what every transport must, with more peers than are polled at once", "[transports]"
 ) {
     check_conformance([] { return std::make_unique<ShmRig>(12); });
+}
+
+TEST_CASE("tcp: does what every transport must", "[transports]") {
+    const auto size = GENERATE(2u, 7u);
+    check_conformance([=] { return std::make_unique<TcpRig>(size); });
 }
 
 TEST_CASE("fake: does what every transport must, for several seeds", "[transports]") {

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/door.hpp"
+
+#include "runtime/base/clock.hpp"
+#include "runtime/base/error_text.hpp"
+#include "runtime/base/log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dlrt::tcp {
+namespace {
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+/// Who connects and says nothing takes one of these places until the time is over.
+constexpr std::size_t strangers_max = 256;
+
+}  // namespace
+
+Door::Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms)
+    : identity_(identity), listener_(std::move(listener)), timeout_ns_(timeout_ms * ns_per_ms) {
+}
+
+Status Door::start() {
+    events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!events_.is_open() || !timer_.is_open()) {
+        return fail_errno(errno, "cannot make the descriptors for TCP connections");
+    }
+    for (const int descriptor : {listener_.socket.get(), timer_.get()}) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.fd = descriptor;
+        if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+            return fail_errno(errno, "cannot watch the TCP port {}", listener_.port);
+        }
+    }
+    return {};
+}
+
+void Door::open(std::uint32_t peer, const std::vector<SocketAddress>& addresses) {
+    Call& call = calls_[peer];
+    call.attempts += addresses.size();
+    for (const SocketAddress& address : addresses) add(Opening::to(identity_, peer, address));
+}
+
+void Door::add(Opening opening) {
+    const int socket = opening.socket();
+    // A connection that failed at once has none; advance() tells of it.
+    const int key = socket >= 0 ? socket : next_failed_--;
+    if (socket >= 0) watch(opening, true);
+    attempts_.insert_or_assign(key, Attempt{std::move(opening), monotonic_ns() + timeout_ns_});
+    set_timer();
+}
+
+void Door::watch(const Opening& opening, bool is_new) {
+    epoll_event event{};
+    event.events = opening.wants_to_write() ? EPOLLOUT : EPOLLIN;
+    event.data.fd = opening.socket();
+    ::epoll_ctl(events_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, opening.socket(), &event);
+}
+
+void Door::set_timer() {
+    std::uint64_t first_ns = 0;
+    for (const auto& [socket, attempt] : attempts_) {
+        // Those without a socket are due at once.
+        const std::uint64_t ends_at_ns = socket < 0 ? 1 : attempt.ends_at_ns;
+        first_ns = first_ns == 0 ? ends_at_ns : std::min(first_ns, ends_at_ns);
+    }
+    itimerspec time{};
+    constexpr std::uint64_t ns_per_s = 1'000'000'000;
+    time.it_value.tv_sec = static_cast<time_t>(first_ns / ns_per_s);
+    time.it_value.tv_nsec = static_cast<long>(first_ns % ns_per_s);
+    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &time, nullptr);
+}
+
+Door::Outcome Door::advance() {
+    Outcome outcome;
+    std::array<epoll_event, 32> events;
+    const int count = ::epoll_wait(
+        events_.get(), events.data(), static_cast<int>(events.size()), 0
+    );
+    for (int i = 0; i < count; ++i) {
+        const int descriptor = events[static_cast<std::size_t>(i)].data.fd;
+        if (descriptor == listener_.socket.get()) {
+            accept_all();
+        } else if (descriptor == timer_.get()) {
+            end_late_ones(outcome);
+        } else {
+            advance_one(descriptor, outcome);
+        }
+    }
+    return outcome;
+}
+
+void Door::accept_all() {
+    while (stranger_count_ < strangers_max) {
+        Fd socket(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)
+        );
+        if (!socket.is_open()) return;
+        ++stranger_count_;
+        add(Opening::from(identity_, std::move(socket)));
+    }
+}
+
+void Door::advance_one(int socket, Outcome& outcome) {
+    const auto found = attempts_.find(socket);
+    // An event of one that has gone meanwhile.
+    if (found == attempts_.end()) return;
+    Opening& opening = found->second.opening;
+    const bool wanted_to_write = opening.wants_to_write();
+    const Opening::State state = opening.advance();
+    if (state == Opening::State::waiting) {
+        if (wanted_to_write != opening.wants_to_write()) watch(opening, false);
+        return;
+    }
+    Opening over = std::move(opening);
+    attempts_.erase(found);
+    if (state == Opening::State::failed) {
+        conclude(over, outcome);
+    } else {
+        if (!over.is_own()) --stranger_count_;
+        const std::uint32_t peer = over.peer();
+        Fd connected = over.take_socket();
+        ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, connected.get(), nullptr);
+        outcome.opened.push_back({peer, std::move(connected), over.is_own()});
+        drop_other_attempts(peer);
+    }
+    set_timer();
+}
+
+void Door::conclude(const Opening& opening, Outcome& outcome) {
+    if (!opening.is_own()) {
+        --stranger_count_;
+        log(LogLevel::debug, "tcp", "a connection to port {} is dropped: {}", listener_.port,
+            opening.reason());
+        return;
+    }
+    const auto call = calls_.find(opening.peer());
+    if (call == calls_.end()) return;
+    call->second.reasons += fmt::format(
+        "{}{} ({})", call->second.reasons.empty() ? "" : ", ", opening.target(), opening.reason()
+    );
+    if (--call->second.attempts > 0) return;
+    outcome.closed.push_back(
+        {opening.peer(), "cannot be reached at " + std::move(call->second.reasons)}
+    );
+    calls_.erase(call);
+}
+
+void Door::end_late_ones(Outcome& outcome) {
+    const std::uint64_t now_ns = monotonic_ns();
+    for (auto next = attempts_.begin(); next != attempts_.end();) {
+        const auto attempt = next++;
+        const bool has_failed = attempt->first < 0;
+        if (!has_failed && now_ns < attempt->second.ends_at_ns) continue;
+        Opening over = std::move(attempt->second.opening);
+        attempts_.erase(attempt);
+        if (!has_failed) over.give_up(timeout_ns_ / ns_per_ms);
+        conclude(over, outcome);
+    }
+    set_timer();
+}
+
+/// The peer is reached, by whichever way.
+void Door::drop_other_attempts(std::uint32_t peer) {
+    calls_.erase(peer);
+    std::erase_if(attempts_, [peer](const auto& entry) {
+        return entry.second.opening.is_own() && entry.second.opening.peer() == peer;
+    });
+}
+
+}  // namespace dlrt::tcp

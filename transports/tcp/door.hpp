@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Connections on their way, in both directions: accepts, connects to all addresses of a peer at
+/// once, and gives up after a time. Whoever owns it watches one descriptor and calls advance().
+#pragma once
+
+#include "transports/tcp/opening.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlrt::tcp {
+
+class Door {
+  public:
+    struct Opened {
+        std::uint32_t peer = 0;
+        Fd socket;
+        bool is_own = false;
+    };
+    /// None of a peer's addresses led to it.
+    struct Closed {
+        std::uint32_t peer = 0;
+        std::string reason;
+    };
+    struct Outcome {
+        std::vector<Opened> opened;
+        std::vector<Closed> closed;
+    };
+
+    Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms);
+    [[nodiscard]] Status start();
+
+    /// Readable when advance() has something to do.
+    [[nodiscard]] int descriptor() const { return events_.get(); }
+    void open(std::uint32_t peer, const std::vector<SocketAddress>& addresses);
+    [[nodiscard]] bool is_opening(std::uint32_t peer) const { return calls_.contains(peer); }
+    [[nodiscard]] Outcome advance();
+
+  private:
+    /// The attempts to reach one peer.
+    struct Call {
+        std::size_t attempts = 0;
+        std::string reasons;
+    };
+    struct Attempt {
+        Opening opening;
+        std::uint64_t ends_at_ns = 0;
+    };
+    void accept_all();
+    void watch(const Opening& opening, bool is_new);
+    void add(Opening opening);
+    void advance_one(int socket, Outcome& outcome);
+    void conclude(const Opening& opening, Outcome& outcome);
+    void end_late_ones(Outcome& outcome);
+    void drop_other_attempts(std::uint32_t peer);
+    void set_timer();
+
+    const Identity& identity_;
+    Listener listener_;
+    std::uint64_t timeout_ns_;
+    Fd events_;
+    Fd timer_;
+    std::map<int, Attempt> attempts_;  ///< By socket; those that failed at once below 0.
+    int next_failed_ = -1;
+    std::map<std::uint32_t, Call> calls_;  ///< By peer.
+    std::size_t stranger_count_ = 0;       ///< Attempts of others.
+};
+
+}  // namespace dlrt::tcp

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A connection on its way: from a socket that connects, or that somebody has connected, to one
+/// whose other end has proved to be a process of the job. Never blocks; whoever owns it calls
+/// advance() when the socket is ready for what it waits for, and gives up on it after a time.
+#pragma once
+
+#include "transports/tcp/address.hpp"
+#include "transports/tcp/handshake.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace dlrt::tcp {
+
+/// Who this process is among those it speaks with.
+struct Identity {
+    std::uint32_t own = 0;
+    std::uint32_t count = 1;
+    Secret secret{};
+};
+
+class Opening {
+  public:
+    enum class State : std::uint8_t { waiting, established, failed };
+
+    /// Begins to connect to that process.
+    [[nodiscard]] static Opening to(
+        const Identity& identity, std::uint32_t peer, const SocketAddress& address
+    );
+    /// Of a socket that accept() gave.
+    [[nodiscard]] static Opening from(const Identity& identity, Fd socket);
+
+    State advance();
+    /// Waits to write, until it is connected; then to read.
+    [[nodiscard]] bool wants_to_write() const { return step_ == Step::connect; }
+    [[nodiscard]] int socket() const { return socket_.get(); }
+    [[nodiscard]] bool is_own() const { return is_own_; }
+    /// Known from the beginning of one's own, else once established.
+    [[nodiscard]] std::uint32_t peer() const { return is_own_ ? hello_.owner : hello_.opener; }
+    [[nodiscard]] const std::string& reason() const { return reason_; }
+    /// Of one's own: where to.
+    [[nodiscard]] const std::string& target() const { return target_; }
+    /// It has taken too long.
+    void give_up(std::uint64_t after_ms);
+    /// REQUIRES: established.
+    [[nodiscard]] Fd take_socket() { return std::move(socket_); }
+
+  private:
+    enum class Step : std::uint8_t { connect, await_hello, await_challenge, await_proof, over };
+
+    explicit Opening(const Identity& identity) : identity_(&identity) {}
+    State connected();
+    State answer_hello();
+    State answer_challenge();
+    State check_proof();
+    State fail_because(std::string reason);
+    [[nodiscard]] bool write(Bytes bytes);
+    /// Whether so many bytes are there; sets the reason when they never will be.
+    [[nodiscard]] bool have_read(std::size_t size_bytes);
+
+    const Identity* identity_;
+    Fd socket_;
+    bool is_own_ = false;
+    Step step_ = Step::over;
+    Hello hello_;
+    Nonce own_nonce_{};  ///< Of the socket's owner.
+    std::array<std::byte, challenge_bytes> input_{};
+    std::size_t input_bytes_ = 0;
+    std::string target_;
+    std::string reason_;
+};
+
+}  // namespace dlrt::tcp

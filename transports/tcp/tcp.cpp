@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/tcp.hpp"
+
+#include "runtime/base/check.hpp"
+#include "runtime/base/error_text.hpp"
+#include "transports/tcp/connection.hpp"
+#include "transports/tcp/door.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <sodium.h>
+#include <sys/epoll.h>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dlrt::tcp {
+namespace {
+
+/// What waits for one peer because its socket is full.
+constexpr std::size_t segments_max = 16;
+/// Connections that something came over lately are read without asking the system which.
+constexpr std::size_t hot_max = 4;
+constexpr std::uint32_t polls_until_cold = 4096;
+/// How often the others are looked at meanwhile.
+constexpr std::uint32_t polls_between_events = 16;
+/// Of one connection in one poll, so that others have their turn.
+constexpr std::uint64_t placed_bytes_max = 4 << 20;
+
+class Tcp final : public TcpEndpoint {
+  public:
+    explicit Tcp(Options options);
+    [[nodiscard]] Status start();
+
+    [[nodiscard]] std::string_view name() const override { return "tcp"; }
+    [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+    [[nodiscard]] Post post_eager(PeerIndex peer, MessageHeader header, Bytes payload) override;
+    [[nodiscard]] Post post_fragment(
+        PeerIndex peer, MessageHeader header, Bytes payload, OperationId id
+    ) override;
+    [[nodiscard]] RemoteMemory describe(Bytes memory) override {
+        return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .key = key_};
+    }
+    [[nodiscard]] Post post_get(
+        PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
+    ) override;
+    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
+        return false;
+    }
+    [[nodiscard]] std::size_t poll(std::span<Arrival> out) override;
+    [[nodiscard]] std::size_t poll_completions(std::span<Completion> out) override;
+    [[nodiscard]] bool has_work() override;
+    [[nodiscard]] LargeProtocol choose_large(PeerIndex, std::uint64_t, Traffic) const override {
+        return LargeProtocol::rendezvous_read;
+    }
+    [[nodiscard]] std::uint32_t fragment_bytes(std::uint64_t) const override {
+        return fragment_bytes_max;
+    }
+    [[nodiscard]] std::optional<Loss> take_loss() override;
+
+  private:
+    struct Peer {
+        Connection* out = nullptr;
+        bool is_lost = false;
+    };
+    struct Get {
+        MutableBytes target;
+        std::uint64_t missing_bytes = 0;
+        OperationId id{};
+        const Connection* connection = nullptr;
+    };
+    /// Of a get that a peer asked for.
+    struct Answer {
+        Connection* connection;
+        std::uint64_t number;
+        Bytes rest;
+        std::uint64_t offset_bytes;
+    };
+    struct Collector {
+        std::span<Arrival> out;
+        std::size_t count = 0;
+        [[nodiscard]] bool is_full() const { return count == out.size(); }
+    };
+
+    [[nodiscard]] Connection* connection_to(PeerIndex peer);
+    void after_send(Connection& connection);
+    void watch_for_room(Connection& connection, bool is_wanted);
+    void take_opened(Door::Opened&& opened);
+    void look_at_events(Collector& arrivals);
+    void read(Connection& connection, Collector& arrivals);
+    /// False: nothing more can be done with what is there.
+    [[nodiscard]] bool take_frame(
+        Connection& connection, const FrameHeader& header, Collector& arrivals
+    );
+    void take_get(Connection& connection, const FrameHeader& header, Bytes payload);
+    void take_data(Connection& connection, const FrameHeader& header);
+    void placed(Connection& connection);
+    void answer_gets();
+    void flush(Connection& connection);
+    void drop(Connection& connection, std::string reason);
+    void drop_failed();
+    void complete(OperationId id, Status status) { completions_.push_back({id, status}); }
+    void complete_gone();
+    [[nodiscard]] Connection* find(int socket) const;
+
+    Identity identity_;
+    std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t)> addresses_of_;
+    Capabilities capabilities_;
+    Fd events_;
+    Door door_;
+    std::uint64_t key_ = 0;  ///< Who shows it has got the address from here.
+    std::vector<Peer> peers_;
+    std::unordered_map<int, std::unique_ptr<Connection>> connections_;  ///< By socket.
+    std::vector<Connection*> hot_;
+    std::vector<Connection*> lenders_;  ///< Of payloads among the arrivals of the last poll.
+    std::vector<Connection*> failed_;
+    std::unordered_map<std::uint64_t, Get> gets_;
+    std::uint64_t next_get_ = 1;
+    std::deque<Answer> answers_;
+    std::vector<OperationId> gone_;
+    std::deque<Completion> completions_;
+    std::deque<Loss> losses_;
+    std::uint32_t poll_count_ = 0;
+};
+
+Tcp::Tcp(Options options)
+    : identity_(options.identity),
+      addresses_of_(std::move(options.addresses_of)),
+      door_(identity_, std::move(options.listener), options.connect_timeout_ms),
+      peers_(options.identity.count) {
+    capabilities_.eager_bytes_max = eager_bytes_max;
+    capabilities_.fragment_bytes_max = fragment_bytes_max;
+    capabilities_.can_get = true;
+}
+
+Status Tcp::start() {
+    if (::sodium_init() < 0) return fail(Errc::system, "libsodium can't be used here");
+    ::randombytes_buf(&key_, sizeof key_);
+    events_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    if (!events_.is_open()) return fail_errno(errno, "cannot make an epoll descriptor");
+    if (const Status status = door_.start(); !status.ok()) return status;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = door_.descriptor();
+    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, door_.descriptor(), &event) != 0) {
+        return fail_errno(errno, "cannot watch for TCP connections");
+    }
+    capabilities_.sleep_descriptor = events_.get();
+    return {};
+}
+
+// ---- Sending ----
+
+Connection* Tcp::connection_to(PeerIndex index) {
+    const auto number = static_cast<std::uint32_t>(index);
+    Peer& peer = peers_[number];
+    if (peer.out != nullptr || peer.is_lost || door_.is_opening(number)) return peer.out;
+    const auto addresses = addresses_of_(number);
+    if (!addresses) return nullptr;
+    if (addresses->empty()) {
+        peer.is_lost = true;
+        losses_.push_back({number, "has no address that other hosts could reach"});
+    } else {
+        door_.open(number, *addresses);
+    }
+    return nullptr;
+}
+
+Post Tcp::post_eager(PeerIndex peer, MessageHeader header, Bytes payload) {
+    DLRT_ASSERT(payload.size() <= eager_bytes_max);
+    Connection* const connection = connection_to(peer);
+    // What is kept here goes on only when this process makes progress: so it is one message at
+    // most.
+    if (connection == nullptr || !connection->out.is_idle()) return Post::busy;
+    connection->out.send(
+        {static_cast<std::uint32_t>(payload.size()), FrameKind::message, header.first,
+         header.second},
+        payload
+    );
+    after_send(*connection);
+    return Post::done;
+}
+
+Post Tcp::post_fragment(PeerIndex peer, MessageHeader header, Bytes payload, OperationId id) {
+    DLRT_ASSERT(payload.size() <= fragment_bytes_max);
+    Connection* const connection = connection_to(peer);
+    if (connection == nullptr || connection->out.segment_count() >= segments_max) {
+        return Post::busy;
+    }
+    const bool has_gone = connection->out.send_in_place(
+        {static_cast<std::uint32_t>(payload.size()), FrameKind::message, header.first,
+         header.second},
+        payload, id
+    );
+    after_send(*connection);
+    return has_gone ? Post::done : Post::pending;
+}
+
+Post Tcp::post_get(PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id) {
+    if (target.empty()) return Post::done;
+    Connection* const connection = connection_to(peer);
+    if (connection == nullptr || connection->out.segment_count() >= segments_max) {
+        return peers_[static_cast<std::uint32_t>(peer)].is_lost ? Post::refused : Post::busy;
+    }
+    const std::uint64_t number = next_get_++;
+    gets_[number] = {target, target.size(), id, connection};
+    const GetRequest request{number, source.key};
+    connection->out.send(
+        {sizeof request, FrameKind::get, source.address, target.size()},
+        std::as_bytes(std::span(&request, 1))
+    );
+    after_send(*connection);
+    return Post::pending;
+}
+
+void Tcp::after_send(Connection& connection) {
+    if (!connection.out.failure().empty()) [[unlikely]] {
+        failed_.push_back(&connection);
+    } else if (!connection.out.is_idle() && !connection.is_watched_for_room) {
+        watch_for_room(connection, true);
+    }
+}
+
+void Tcp::watch_for_room(Connection& connection, bool is_wanted) {
+    epoll_event event{};
+    event.events = is_wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    event.data.fd = connection.socket.get();
+    ::epoll_ctl(events_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+    connection.is_watched_for_room = is_wanted;
+}
+
+void Tcp::flush(Connection& connection) {
+    connection.out.flush(gone_);
+    complete_gone();
+    if (!connection.out.failure().empty()) return failed_.push_back(&connection);
+    if (connection.out.is_idle() && connection.is_watched_for_room) {
+        watch_for_room(connection, false);
+    }
+}
+
+void Tcp::complete_gone() {
+    for (const OperationId id : gone_) complete(id, {});
+    gone_.clear();
+}
+
+void Tcp::answer_gets() {
+    // Each connection's answers stay in their order; one that is full doesn't hold up the others.
+    for (auto answer = answers_.begin(); answer != answers_.end();) {
+        Connection& connection = *answer->connection;
+        while (!answer->rest.empty() && connection.out.is_idle() && connection.out.failure().empty()
+        ) {
+            const Bytes piece = answer->rest.first(
+                std::min<std::size_t>(answer->rest.size(), data_bytes_max)
+            );
+            connection.out.send_in_place(
+                {static_cast<std::uint32_t>(piece.size()), FrameKind::data, answer->number,
+                 answer->offset_bytes},
+                piece
+            );
+            answer->offset_bytes += piece.size();
+            answer->rest = answer->rest.subspan(piece.size());
+        }
+        after_send(connection);
+        answer = answer->rest.empty() ? answers_.erase(answer) : std::next(answer);
+    }
+}
+
+// ---- Receiving ----
+
+std::size_t Tcp::poll(std::span<Arrival> out) {
+    for (Connection* const connection : lenders_) connection->has_lent_payloads = false;
+    lenders_.clear();
+    Collector arrivals{out};
+    for (std::size_t i = 0; i < hot_.size(); ++i) read(*hot_[i], arrivals);
+    std::erase_if(hot_, [](Connection* connection) {
+        return ++connection->quiet_polls > polls_until_cold;
+    });
+    const bool is_due = ++poll_count_ % polls_between_events == 0;
+    if (is_due || hot_.empty() || hot_.size() > hot_max) look_at_events(arrivals);
+    if (!answers_.empty()) answer_gets();
+    if (!failed_.empty()) [[unlikely]]
+        drop_failed();
+    return arrivals.count;
+}
+
+void Tcp::look_at_events(Collector& arrivals) {
+    std::array<epoll_event, 32> events;
+    const int count = ::epoll_wait(
+        events_.get(), events.data(), static_cast<int>(events.size()), 0
+    );
+    for (int i = 0; i < count; ++i) {
+        const epoll_event& event = events[static_cast<std::size_t>(i)];
+        if (event.data.fd == door_.descriptor()) {
+            Door::Outcome outcome = door_.advance();
+            for (Door::Opened& opened : outcome.opened) take_opened(std::move(opened));
+            for (Door::Closed& closed : outcome.closed) {
+                peers_[closed.peer].is_lost = true;
+                losses_.push_back({closed.peer, std::move(closed.reason)});
+            }
+            continue;
+        }
+        Connection* const connection = find(event.data.fd);
+        if (connection == nullptr) continue;
+        if ((event.events & EPOLLOUT) != 0) flush(*connection);
+        if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) == 0) continue;
+        if (std::ranges::find(hot_, connection) == hot_.end()) hot_.push_back(connection);
+        read(*connection, arrivals);
+    }
+}
+
+Connection* Tcp::find(int socket) const {
+    const auto found = connections_.find(socket);
+    return found != connections_.end() ? found->second.get() : nullptr;
+}
+
+void Tcp::take_opened(Door::Opened&& opened) {
+    const int socket = opened.socket.get();
+    std::string ends = fmt::format("from {} to {}", own_end_of(socket), other_end_of(socket));
+    auto connection = std::make_unique<Connection>(
+        std::move(opened.socket), opened.peer, std::move(ends)
+    );
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = socket;
+    ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event);
+    Peer& peer = peers_[opened.peer];
+    if (peer.out == nullptr) peer.out = connection.get();
+    connections_[socket] = std::move(connection);
+}
+
+void Tcp::read(Connection& connection, Collector& arrivals) {
+    Incoming& in = connection.in;
+    if (!connection.has_lent_payloads) in.release();
+    std::uint64_t read_count = 0;
+    constexpr std::uint64_t reads_max = placed_bytes_max / data_bytes_max * 4;
+    while (read_count < reads_max) {
+        if (!in.is_placing()) {
+            const auto header = in.header();
+            if (header && take_frame(connection, *header, arrivals)) continue;
+            if (arrivals.is_full() && in.has_something()) break;
+        }
+        if (!connection.failure().empty() || !in.read()) break;
+        ++read_count;
+        connection.quiet_polls = 0;
+        if (connection.placed_get != 0 && !in.is_placing()) placed(connection);
+    }
+    if (!connection.failure().empty()) failed_.push_back(&connection);
+}
+
+bool Tcp::take_frame(Connection& connection, const FrameHeader& header, Collector& arrivals) {
+    Incoming& in = connection.in;
+    if (header.kind == FrameKind::data) {
+        take_data(connection, header);
+        return connection.failure().empty();
+    }
+    const bool is_get = header.kind == FrameKind::get && header.payload_bytes == sizeof(GetRequest);
+    const bool is_message = header.kind == FrameKind::message &&
+                            header.payload_bytes <= fragment_bytes_max;
+    if (!is_get && !is_message) {
+        in.fail_because("what came is no frame");
+        return false;
+    }
+    const auto payload = in.payload(header);
+    if (!payload) return false;
+    if (is_get) {
+        take_get(connection, header, *payload);
+        in.skip(header);
+        return connection.failure().empty();
+    }
+    if (arrivals.is_full()) return false;
+    arrivals.out[arrivals.count++] = {
+        PeerIndex{connection.peer}, {header.first, header.second}, *payload};
+    in.skip(header);
+    if (!std::exchange(connection.has_lent_payloads, true)) lenders_.push_back(&connection);
+    return true;
+}
+
+void Tcp::take_get(Connection& connection, const FrameHeader& header, Bytes payload) {
+    GetRequest request;
+    std::memcpy(&request, payload.data(), sizeof request);
+    // The peer has proved that it belongs to the job, and the key that it has the address of us.
+    if (request.key != key_) return connection.in.fail_because("it asks for unknown memory");
+    const auto address = static_cast<std::uintptr_t>(header.first);
+    answers_.push_back(
+        {&connection,
+         request.number,
+         {reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(header.second)},
+         0}
+    );
+}
+
+void Tcp::take_data(Connection& connection, const FrameHeader& header) {
+    const auto found = gets_.find(header.first);
+    const bool is_ours = found != gets_.end() && header.payload_bytes > 0 &&
+                         header.second <= found->second.target.size() &&
+                         header.payload_bytes <= found->second.target.size() - header.second &&
+                         header.payload_bytes <= found->second.missing_bytes;
+    if (!is_ours) return connection.in.fail_because("data came that nobody asked for");
+    connection.placed_get = header.first;
+    connection.placed_bytes = header.payload_bytes;
+    connection.in.place(found->second.target.subspan(header.second, header.payload_bytes));
+    if (!connection.in.is_placing()) placed(connection);
+}
+
+void Tcp::placed(Connection& connection) {
+    const auto found = gets_.find(std::exchange(connection.placed_get, 0));
+    DLRT_ASSERT(found != gets_.end());
+    found->second.missing_bytes -= connection.placed_bytes;
+    if (found->second.missing_bytes > 0) return;
+    complete(found->second.id, {});
+    gets_.erase(found);
+}
+
+std::size_t Tcp::poll_completions(std::span<Completion> out) {
+    std::size_t count = 0;
+    for (; count < out.size() && !completions_.empty(); ++count) {
+        out[count] = completions_.front();
+        completions_.pop_front();
+    }
+    return count;
+}
+
+bool Tcp::has_work() {
+    if (!completions_.empty() || !losses_.empty() || !failed_.empty()) return true;
+    const auto has_something = [](const auto& entry) { return entry.second->in.has_something(); };
+    if (std::ranges::any_of(connections_, has_something)) return true;
+    epoll_event event{};
+    return ::epoll_wait(events_.get(), &event, 1, 0) > 0;
+}
+
+// ---- Ends ----
+
+void Tcp::drop_failed() {
+    std::ranges::sort(failed_);
+    const auto [first, last] = std::ranges::unique(failed_);
+    failed_.erase(first, last);
+    for (Connection* const connection : std::exchange(failed_, {})) {
+        drop(*connection, connection->failure());
+    }
+}
+
+void Tcp::drop(Connection& connection, std::string reason) {
+    // A payload of it may be among the arrivals of this poll.
+    if (connection.has_lent_payloads) return failed_.push_back(&connection);
+    const Status lost{Errc::peer_lost, 0};
+    for (const OperationId id : connection.out.abandon()) complete(id, lost);
+    std::erase_if(gets_, [&](const auto& entry) {
+        if (entry.second.connection != &connection) return false;
+        complete(entry.second.id, lost);
+        return true;
+    });
+    std::erase_if(answers_, [&](const Answer& answer) { return answer.connection == &connection; });
+    std::erase(hot_, &connection);
+    Peer& peer = peers_[connection.peer];
+    if (peer.out == &connection) peer.out = nullptr;
+    if (!std::exchange(peer.is_lost, true)) {
+        losses_.push_back(
+            {connection.peer,
+             fmt::format("the connection {} has ended: {}", connection.ends, reason)}
+        );
+    }
+    connections_.erase(connection.socket.get());
+}
+
+std::optional<Loss> Tcp::take_loss() {
+    if (losses_.empty()) return std::nullopt;
+    Loss loss = std::move(losses_.front());
+    losses_.pop_front();
+    return loss;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TcpEndpoint>> open_endpoint(Options options) {
+    auto endpoint = std::make_unique<Tcp>(std::move(options));
+    if (const Status status = endpoint->start(); !status.ok()) return status;
+    return std::unique_ptr<TcpEndpoint>(std::move(endpoint));
+}
+
+}  // namespace dlrt::tcp

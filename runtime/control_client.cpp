@@ -9,11 +9,15 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <optional>
+#include <poll.h>
 #include <unistd.h>
 #include <utility>
 
 namespace dlrt {
 namespace {
+
+/// Questions on their way: more could fill the socket in both directions.
+constexpr std::size_t unanswered_max = 64;
 
 bool is_eventfd(int descriptor) {
     std::array<char, 64> text{};
@@ -81,19 +85,64 @@ Status ControlClient::tell(const ControlMessage& message) {
 }
 
 int ControlClient::doorbell_of(std::uint32_t local_rank) {
+    const std::lock_guard lock(mutex_);
     if (const auto known = doorbells_.find(local_rank); known != doorbells_.end()) {
         return known->second.get();
     }
     Fd& doorbell = doorbells_[local_rank];
     if (!tell(GetDoorbell{local_rank}).ok()) return -1;
-    Result<ReceivedMessage> answer = receive_message(socket_.get(), timeout_ms_);
-    const auto* reply = answer ? std::get_if<DoorbellReply>(&answer->message) : nullptr;
-    if (reply != nullptr && reply->local_rank == local_rank && answer->descriptors.size() == 1) {
-        doorbell = std::move(answer->descriptors.front());
-    } else {
+    for (;;) {
+        Result<ReceivedMessage> answer = receive_message(socket_.get(), timeout_ms_);
+        if (!answer) break;
+        const auto* reply = std::get_if<DoorbellReply>(&answer->message);
+        if (reply == nullptr) {
+            // An answer to an earlier question.
+            keep(std::move(*answer));
+            continue;
+        }
+        if (reply->local_rank == local_rank && answer->descriptors.size() == 1) {
+            doorbell = std::move(answer->descriptors.front());
+        }
+        break;
+    }
+    if (!doorbell.is_open()) {
         log(LogLevel::warning, "wireup", "no doorbell of local rank {}", local_rank);
     }
     return doorbell.get();
+}
+
+std::optional<std::vector<std::byte>> ControlClient::address_of(
+    std::uint32_t rank, const std::string& transport
+) {
+    const std::lock_guard lock(mutex_);
+    Question& question = addresses_[{rank, transport}];
+    if (question.answer || question.is_asked || unanswered_ >= unanswered_max) {
+        return question.answer;
+    }
+    question.is_asked = tell(GetAddress{rank, transport}).ok();
+    if (question.is_asked) ++unanswered_;
+    return std::nullopt;
+}
+
+void ControlClient::take_news() {
+    const std::lock_guard lock(mutex_);
+    for (;;) {
+        // That nothing is there is no failure to be told of.
+        pollfd entry{socket_.get(), POLLIN, 0};
+        if (::poll(&entry, 1, 0) <= 0) return;
+        Result<ReceivedMessage> received = receive_message(socket_.get(), 0);
+        if (!received) return;
+        keep(std::move(*received));
+    }
+}
+
+void ControlClient::keep(ReceivedMessage&& received) {
+    auto* const address = std::get_if<Address>(&received.message);
+    if (address == nullptr) return;
+    const auto asked = addresses_.find({address->rank, address->transport});
+    if (asked == addresses_.end() || asked->second.answer) return;
+    asked->second.answer = std::move(address->address);
+    --unanswered_;
 }
 
 void ControlClient::close_all() noexcept {

@@ -2,16 +2,20 @@
 /// A rank's end of a control socket, to its daemon or to the rank that stands in for one, and the
 /// check that the descriptors it got belong together.
 ///
-/// Thread: the one that calls init and finalize, and doorbell_of() from whoever makes progress;
-/// never two at a time. tell() from any.
+/// Thread: the one that calls init and finalize; doorbell_of(), address_of() and take_news() from
+/// any, one after the other; tell() from any.
 #pragma once
 
 #include "runtime/wireup/control_socket.hpp"
 #include "runtime/wireup_source.hpp"
 
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace dlrt {
@@ -27,15 +31,31 @@ class ControlClient {
     Status tell(const ControlMessage& message);
     /// Asks once per rank, then remembers. -1 when there is none.
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank);
+    /// Asks once, and remembers the answer, which take_news() finds. Never waits.
+    [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    );
+    /// Takes the answers that have come.
+    void take_news();
     [[nodiscard]] int socket() const { return socket_.get(); }
     /// Closes all descriptors; only system calls.
     void close_all() noexcept;
 
   private:
+    struct Question {
+        bool is_asked = false;
+        std::optional<std::vector<std::byte>> answer;
+    };
+    using Place = std::pair<std::uint32_t, std::string>;  ///< Rank and transport.
+    void keep(ReceivedMessage&& received);
+
+    std::mutex mutex_;  ///< For all below the socket.
     Fd socket_;
     std::string served_by_;
     int timeout_ms_;
     std::unordered_map<std::uint32_t, Fd> doorbells_;
+    std::map<Place, Question> addresses_;
+    std::size_t unanswered_ = 0;
 };
 
 /// Numbers of a rank's three descriptors besides the control socket.

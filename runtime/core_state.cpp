@@ -15,6 +15,8 @@
 #include "transports/loopback/loopback.hpp"
 #include "transports/shm/copy_table_places.hpp"
 #include "transports/shm/shm.hpp"
+#include "transports/tcp/interfaces.hpp"
+#include "transports/tcp/sodium.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -30,27 +32,10 @@ constexpr std::uint32_t loopback_endpoint = 0;
 constexpr std::uint32_t shm_endpoint = 1;
 /// Request handles of an earlier round of init and finalize stay stale. Held by the lock of those.
 constinit std::uint32_t next_request_generation = 0;
+/// For what was sent to reach hosts that are slow, or have gone without a word.
+constexpr std::uint32_t parting_timeout_ms = 10'000;
 /// About what one round of polling takes where spinning makes sense at all.
 constexpr std::uint32_t spin_round_ns = 27;
-
-/// Names the hosts of a job that this build can't connect.
-Status check_hosts(const JobMap& map) {
-    std::vector<std::uint32_t> used;
-    for (const RankEntry& rank : map.ranks) {
-        if (std::ranges::find(used, rank.host_index) == used.end()) used.push_back(rank.host_index);
-    }
-    if (used.size() <= 1) return {};
-    std::string names;
-    for (const std::uint32_t host : used) {
-        names += (names.empty() ? "" : ", ") + map.hosts[host].name;
-    }
-    return fail(
-        Errc::unsupported,
-        "the job's ranks are on {} hosts ({}); this build connects ranks of one "
-        "host only",
-        used.size(), names
-    );
-}
 
 Status limit_eager(const Settings& settings, const Endpoint& endpoint) {
     const std::uint32_t possible = endpoint.capabilities().eager_bytes_max;
@@ -138,7 +123,7 @@ Status Core::State::join(std::optional<KeyValueStore> store) {
     set_log_identity(membership_->rank, host);
     log(LogLevel::info, "core", "rank {} of {} joined through {}", membership_->rank,
         job_map().size(), source_->name());
-    return check_hosts(job_map());
+    return {};
 }
 
 void Core::State::claim_rank() {
@@ -211,20 +196,65 @@ Status Core::State::open_endpoints(Engine::Options& options) {
         if (!endpoint) return endpoint.error();
         options.endpoints.push_back(std::move(*endpoint));
     }
+    const auto tcp_endpoint = static_cast<std::uint32_t>(options.endpoints.size());
+    if (local_size < job_map().size()) {
+        auto endpoint = open_tcp();
+        if (!endpoint) return endpoint.error();
+        tcp_ = endpoint->get();
+        options.endpoints.push_back(std::move(*endpoint));
+        options.endpoints_elsewhere.push_back(tcp_endpoint);
+    }
     for (const auto& endpoint : options.endpoints) {
         if (Status status = limit_eager(settings_, *endpoint); !status.ok()) return status;
     }
     for (std::uint32_t rank = 0; rank < job_map().size(); ++rank) {
-        const std::uint32_t local_rank = job_map().ranks[rank].local_rank;
-        const bool is_own = rank == membership_->rank;
-        options.routes.push_back(
-            {is_own ? loopback_endpoint : shm_endpoint, PeerIndex{is_own ? 0 : local_rank}}
-        );
+        const RankEntry& entry = job_map().ranks[rank];
+        if (rank == membership_->rank) {
+            options.routes.push_back({loopback_endpoint, PeerIndex{0}});
+        } else if (entry.host_index == place().host_index) {
+            options.routes.push_back({shm_endpoint, PeerIndex{entry.local_rank}});
+        } else {
+            options.routes.push_back({tcp_endpoint, PeerIndex{rank}});
+        }
     }
     for (const std::uint32_t rank : job_map().ranks_on_host(place().host_index)) {
         options.world_rank_of_local.push_back(static_cast<WorldRank>(rank));
     }
     return {};
+}
+
+Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
+    if (Status status = tcp::load_sodium(); !status.ok()) return status;
+    tcp::Options options;
+    options.identity.own = membership_->rank;
+    options.identity.count = job_map().size();
+    // Another one in each round of init and finalize, in which ranks listen elsewhere.
+    const std::string transport = generation_ == 0 ? "tcp" : fmt::format("tcp/{}", generation_);
+    options.identity.secret = tcp::derive_secret(
+        source_->shared_secret(), "connections of " + transport
+    );
+    const auto family = static_cast<tcp::Family>(settings_.tcp_family);
+    auto listener = tcp::listen_anywhere(
+        family, {settings_.tcp_port_first, settings_.tcp_port_last}
+    );
+    if (!listener) return listener.error();
+    const auto addresses = tcp::choose_addresses(
+        tcp::find_interface_addresses(), settings_.tcp_interfaces, family, listener->port
+    );
+    if (!addresses) return addresses.error();
+    const std::vector<std::byte> told = tcp::encode_addresses(*addresses);
+    if (Status status = source_->put_address(transport, told); !status.ok()) return status;
+    options.listener = std::move(*listener);
+    options.addresses_of = [source = source_.get(), transport](std::uint32_t rank
+                           ) -> std::optional<std::vector<tcp::SocketAddress>> {
+        const auto bytes = source->address_of(rank, transport);
+        if (!bytes) return std::nullopt;
+        auto decoded = tcp::decode_addresses(*bytes);
+        return decoded ? std::move(*decoded) : std::vector<tcp::SocketAddress>{};
+    };
+    options.news_descriptor = source_->news_descriptor();
+    options.take_news = [source = source_.get()] { source->take_news(); };
+    return tcp::open_endpoint(std::move(options));
 }
 
 WaitBudget Core::State::choose_budget() const {
@@ -297,6 +327,11 @@ void Core::State::leave(Farewell farewell) {
     self_.reset();
     world_.reset();
     next_request_generation = engine_->requests().next_generation();
+    if (tcp_ != nullptr) {
+        const bool has_met_all = farewell == Farewell::met_all;
+        tcp_->part(has_met_all ? tcp::Parting::finished : tcp::Parting::early, parting_timeout_ms);
+        tcp_ = nullptr;
+    }
     engine_.reset();
     heap_.reset();
     life().pid.store(0, std::memory_order_relaxed);

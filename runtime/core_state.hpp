@@ -6,6 +6,7 @@
 #include "runtime/core.hpp"
 #include "runtime/heap.hpp"
 #include "runtime/progress_thread.hpp"
+#include "transports/tcp/tcp.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -44,7 +45,10 @@ class Core::State {
     [[nodiscard]] bool hand_over(std::int64_t timeout_ms);
     void abort(int status, std::string_view text);
     /// In a forked child: only system calls.
-    void abandon() noexcept { source_->abandon(); }
+    void abandon() noexcept {
+        source_->abandon();
+        if (tcp_ != nullptr) tcp_->abandon();
+    }
 
     [[nodiscard]] Engine& engine() { return *engine_; }
     [[nodiscard]] FlightRecorder& flight() { return *flight_; }
@@ -72,6 +76,7 @@ class Core::State {
     Status join(std::optional<KeyValueStore> store);
     Status open_engine();
     Status open_endpoints(Engine::Options& options);
+    [[nodiscard]] Result<std::unique_ptr<tcp::TcpEndpoint>> open_tcp();
     [[nodiscard]] WaitBudget choose_budget() const;
     void claim_rank();
     void make_communicators();
@@ -92,6 +97,7 @@ class Core::State {
     std::uint32_t generation_ = 0;
     std::unique_ptr<Heap> heap_;  ///< Its endpoints read out of it.
     std::unique_ptr<Engine> engine_;
+    tcp::TcpEndpoint* tcp_ = nullptr;  ///< The engine's; null where all ranks are on this host.
     std::unique_ptr<ProgressThread> progress_thread_;
     CommunicatorRef world_;
     CommunicatorRef self_;

@@ -103,8 +103,8 @@ struct Probe {
             );
         } else if (error == Errc::peer_lost) {
             status.error = fail(
-                error, "probe of world rank {}, tag {}: that rank has ended without finalizing",
-                key.source, key.tag
+                error, "probe of world rank {}, tag {}: that rank {}", key.source, key.tag,
+                state->departure_of(key.source)
             );
         } else {
             status.error = fail(error, "probe of tag {}: {}", key.tag, errc_description(error));

@@ -80,8 +80,9 @@ class DLRT_CORE Engine {
                                          ///< descriptor.
         RingFence ring_fence = RingFence::full;
         std::vector<std::unique_ptr<Endpoint>> endpoints;
-        std::vector<PeerRoute> routes;               ///< By world rank.
-        std::vector<WorldRank> world_rank_of_local;  ///< By local rank: names departed ranks.
+        std::vector<std::uint32_t> endpoints_elsewhere;  ///< Those that lead to other hosts.
+        std::vector<PeerRoute> routes;                   ///< By world rank.
+        std::vector<WorldRank> world_rank_of_local;      ///< By local rank: names departed ranks.
         /// Wakes a rank of the host that sleeps on descriptors (Doorbell::ring said so).
         std::function<void(std::uint32_t local_rank)> write_doorbell_descriptor;
         WaitBudget wait_budget;

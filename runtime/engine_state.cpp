@@ -2,9 +2,11 @@
 /// Progress, completion and failure: what the two halves of the protocols share.
 #include "runtime/engine_state.hpp"
 
+#include "runtime/base/log.hpp"
 #include "runtime/host_cells.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dlrt {
 EngineState::EngineState(Engine::Options options)
@@ -50,6 +52,9 @@ void EngineState::open_peers(const Engine::Options& options) {
         const auto index = static_cast<std::size_t>(route.index);
         if (slot.peer_of_index.size() <= index) slot.peer_of_index.resize(index + 1);
         slot.peer_of_index[index] = &peer;
+    }
+    for (const std::uint32_t endpoint : options.endpoints_elsewhere) {
+        ways_elsewhere_.push_back(slots_[endpoint].endpoint.get());
     }
 }
 
@@ -180,6 +185,10 @@ bool EngineState::fail_those_who_need(WorldRank rank, Errc error) {
         const bool is_matched = request.stage == Stage::reading || request.stage == Stage::filling;
         const WorldRank needed = is_matched ? request.found_source : request.key.source;
         if (rank != any_source && needed != rank) return;
+        if (error == Errc::peer_lost && !is_persistent(request)) {
+            const auto departed = departed_elsewhere_.find(rank);
+            if (departed != departed_elsewhere_.end()) request.extra = &departed->second;
+        }
         fail_request(request, error);
         has_failed = true;
     });
@@ -246,7 +255,8 @@ void EngineState::ring(std::uint32_t local_rank) {
 void EngineState::look_around() {
     if (segment_ == nullptr) return;
     if (segment_->abort_cell().raised.load(std::memory_order_relaxed) == 0 &&
-        segment_->header().departures.load(std::memory_order_relaxed) == 0) {
+        segment_->header().departures.load(std::memory_order_relaxed) == 0 &&
+        ways_elsewhere_.empty()) {
         return;
     }
     static_cast<void>(find_departed());
@@ -256,7 +266,7 @@ void EngineState::check_world() {
     // Where that fails something, the wait may be over; its thread may still send to itself then.
     if (find_departed()) return;
     // Several threads could send to each other.
-    if (departures_seen_ == 0 || waiter.is_multiple() || !are_all_others_gone()) return;
+    if (!has_departures() || waiter.is_multiple() || !are_all_others_gone()) return;
     is_left_alone_ = true;
     bool has_failed = false;
     requests.for_each([&](Request& request) {
@@ -269,16 +279,13 @@ void EngineState::check_world() {
 }
 
 bool EngineState::are_all_others_gone() const {
-    return world_rank_of_local_.size() == peers_.size() &&
-           std::ranges::all_of(world_rank_of_local_, [this](WorldRank rank) {
-               return rank == rank_ || has_departed(rank);
-           });
+    return std::ranges::all_of(peers_, [this](const Peer& peer) {
+        return peer.rank == rank_ || peer.has_departed;
+    });
 }
 
 void EngineState::note_missed_by_all() {
-    for (const WorldRank rank : world_rank_of_local_) {
-        if (rank != rank_) return note_missed(rank);
-    }
+    if (peers_.size() > 1) note_missed(rank_ == 0 ? 1 : 0);
 }
 
 bool EngineState::find_departed() {
@@ -288,24 +295,64 @@ bool EngineState::find_departed() {
         has_seen_abort_ = true;
         has_failed = fail_those_who_need(any_source, Errc::aborted);
     }
+    find_departed_elsewhere();
     // Pairs with mark_departed(): who is counted is marked.
     const std::uint32_t departures = segment_->header().departures.load(std::memory_order_acquire);
-    if (departures == 0) return has_failed;
-    departures_seen_ = departures;
+    const bool has_grown = std::exchange(departures_seen_, departures) != departures;
+    if (!has_departures()) return has_failed;
     // What the departed sent before is there already; it must be taken before anybody is failed.
     for (int round = 0; round < 1000 && progress();) ++round;
     for (std::size_t local = 0; local < world_rank_of_local_.size(); ++local) {
         const LifeCell& cell = segment_->life(static_cast<std::uint32_t>(local));
         const auto life = static_cast<RankLife>(cell.life.load(std::memory_order_acquire));
         if (life != RankLife::departed) continue;
-        const WorldRank rank = world_rank_of_local_[local];
-        if (rank == rank_) continue;
-        peer_of(rank).has_departed = true;
-        if (!fail_those_who_need(rank, Errc::peer_lost)) continue;
-        note_missed(rank);
-        has_failed = true;
+        has_failed = fail_for(world_rank_of_local_[local]) || has_failed;
     }
+    if (has_grown && segment_->header().job_size != 0) {
+        for (const Peer& peer : peers_) {
+            const auto rank = static_cast<std::uint32_t>(peer.rank);
+            if (!segment_->has_departed_elsewhere(rank)) continue;
+            note_departed_elsewhere(peer.rank, "on another host has ended without finalizing");
+        }
+    }
+    for (const auto& [rank, how] : departed_elsewhere_) has_failed = fail_for(rank) || has_failed;
     return has_failed;
+}
+
+bool EngineState::fail_for(WorldRank departed) {
+    if (departed == rank_) return false;
+    peer_of(departed).has_departed = true;
+    if (!fail_those_who_need(departed, Errc::peer_lost)) return false;
+    note_missed(departed);
+    return true;
+}
+
+void EngineState::find_departed_elsewhere() {
+    for (Endpoint* const endpoint : ways_elsewhere_) {
+        while (auto loss = endpoint->take_loss()) {
+            const auto slot = std::ranges::find_if(slots_, [endpoint](const EndpointSlot& one) {
+                return one.endpoint.get() == endpoint;
+            });
+            const Peer& peer = *slot->peer_of_index[static_cast<std::size_t>(loss->peer)];
+            note_departed_elsewhere(peer.rank, "can't be reached any more: " + loss->reason);
+        }
+    }
+}
+
+void EngineState::note_departed_elsewhere(WorldRank rank, std::string how) {
+    // The first that is said stays: requests may point to it.
+    const auto [departed, is_new] = departed_elsewhere_.emplace(rank, std::move(how));
+    if (is_new) {
+        log(LogLevel::info, "engine", "world rank {} {}", rank, departed->second);
+        // Nobody is there for what still waits to be said to it.
+        peer_of(rank).controls.clear();
+    }
+}
+
+std::string_view EngineState::departure_of(WorldRank rank) const {
+    const auto departed = departed_elsewhere_.find(rank);
+    if (departed != departed_elsewhere_.end()) return departed->second;
+    return "has ended without finalizing";
 }
 
 }  // namespace dlrt

@@ -19,8 +19,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -170,6 +172,8 @@ class EngineState final : public Progress {
     [[nodiscard]] bool has_departed(WorldRank rank) const {
         return rank >= 0 && peer_of(rank).has_departed;
     }
+    /// "has ended without finalizing", or more where more is known of a departed rank.
+    [[nodiscard]] std::string_view departure_of(WorldRank rank) const;
     [[nodiscard]] bool has_seen_abort() const { return has_seen_abort_; }
     /// Messages to others that are not handed over yet.
     [[nodiscard]] bool has_outgoing() const {
@@ -255,6 +259,14 @@ class EngineState final : public Progress {
     bool find_host_events();
     /// Whether something failed by it.
     bool find_departed();
+    /// Of other hosts: what transports and the segment say since the last look.
+    void find_departed_elsewhere();
+    void note_departed_elsewhere(WorldRank rank, std::string how);
+    [[nodiscard]] bool has_departures() const {
+        return departures_seen_ != 0 || !departed_elsewhere_.empty();
+    }
+    /// Whether something failed by it.
+    bool fail_for(WorldRank departed);
     [[nodiscard]] bool are_all_others_gone() const;
     /// Whether there were any.
     bool fail_those_who_need(WorldRank rank, Errc error);
@@ -295,6 +307,8 @@ class EngineState final : public Progress {
     std::uint32_t disagreements_seen_ = 0;
     bool shares_core_;
     std::uint32_t departures_seen_ = 0;
+    std::vector<Endpoint*> ways_elsewhere_;                ///< To ranks on other hosts.
+    std::map<WorldRank, std::string> departed_elsewhere_;  ///< And how.
     bool has_seen_abort_ = false;
     bool is_left_alone_ = false;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ranks of one host that no daemon has introduced to each other. They exchange identities through
-/// whatever store their launcher offers; rank 0 then makes the host segment and hands it out over
-/// an abstract socket, whose name and secret travelled with its identity, in the words of
-/// format.md. These sockets stay open: their end tells of a death.
+/// Ranks that no daemon has introduced to each other. They exchange identities through whatever
+/// store their launcher offers; the first rank of each host then makes the host segment and hands it
+/// out over an abstract socket, whose name and secret travelled with its identity, in the words of
+/// format.md. These sockets stay open: their end tells of a death. Where there are several hosts,
+/// ranks exchange addresses as well; a host's first rank tells the others.
 ///
-/// The death of a rank marks it departed. The death of rank 0 raises the abort as well, since
-/// nobody is left to notice the next one.
+/// The death of a rank marks it departed on its host. The death of a first rank raises the abort
+/// there as well, since nobody is left to notice the next one.
 ///
 /// Thread: the one that calls init and finalize; doorbell_of() from whoever makes progress. A
 /// helper thread of its own sleeps in poll.
@@ -40,9 +41,16 @@ class HostGroup {
     HostGroup(const HostGroup&) = delete;
     HostGroup& operator=(const HostGroup&) = delete;
 
-    /// Blocks until all ranks are in. Errors: Errc::wireup; Errc::unsupported when ranks are on
-    /// several hosts; what the store says.
+    /// Blocks until all ranks of this host are in. Errors: Errc::wireup; what the store says.
     [[nodiscard]] Result<Membership> join();
+    /// As WireupSource has them; put_address() waits until all ranks have put theirs.
+    Status put_address(const std::string& transport, Bytes address);
+    [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    );
+    [[nodiscard]] const std::string& shared_secret() const { return shared_secret_; }
+    [[nodiscard]] int news_descriptor() const;
+    void take_news();
     /// In good order. REQUIRES: the rank's life says finalized, or it never began.
     void leave();
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank);
@@ -55,7 +63,8 @@ class HostGroup {
     Exchange exchange_;
     std::string prefix_;
     int timeout_ms_;
-    std::unique_ptr<Leader> leader_;  ///< In rank 0.
+    std::string shared_secret_;
+    std::unique_ptr<Leader> leader_;  ///< In a host's first rank.
     std::unique_ptr<Member> member_;  ///< In the others.
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rank 0's part of a host group: lets the others in, then watches over them. Private to
+/// The part of a host's first rank in a host group: lets the others in, then watches over them and
+/// tells them where ranks on other hosts are. Private to
 /// host_group.cpp.
 ///
 /// Thread: the one that calls init and finalize; handle() is the helper thread's.
@@ -15,14 +16,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dlrt {
 
-/// What rank 0 hands out. `doorbells` by local rank.
+/// What the first rank hands out. `doorbells` by local rank.
 struct GroupResources {
     JobMap map;
     Fd map_file;
@@ -30,15 +33,18 @@ struct GroupResources {
     std::vector<Fd> doorbells;
 };
 
-/// One host, all ranks on it. Errors: Errc::system, Errc::limit.
+/// For the host of that rank. Errors: Errc::system, Errc::limit.
 [[nodiscard]] Result<GroupResources> create_group_resources(
-    const std::vector<RankIdentity>& identities, std::string job_id
+    const std::vector<RankIdentity>& identities, std::uint32_t own_rank, std::string job_id
 );
 
 class GroupLeader {
   public:
-    /// `identities` by rank, the first one ours.
-    GroupLeader(Fd listener, std::vector<RankIdentity> identities, GroupResources resources);
+    /// `identities` by rank.
+    GroupLeader(
+        Fd listener, std::vector<RankIdentity> identities, std::uint32_t own_rank,
+        GroupResources resources
+    );
     ~GroupLeader();
     GroupLeader(const GroupLeader&) = delete;
     GroupLeader& operator=(const GroupLeader&) = delete;
@@ -49,6 +55,11 @@ class GroupLeader {
     /// Begins to answer and to watch; from now on the helper thread owns the connections.
     Status start();
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank) const;
+    /// By rank. Who has asked before is answered now.
+    void keep_addresses(std::string transport, std::vector<std::vector<std::byte>> addresses);
+    [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    );
     [[nodiscard]] const GroupResources& resources() const { return resources_; }
     void close_all() noexcept;
 
@@ -61,11 +72,22 @@ class GroupLeader {
     [[nodiscard]] std::string objection(const Hello& hello) const;
     [[nodiscard]] std::vector<std::uint32_t> missing_ranks() const;
     void handle(std::uint32_t local_rank);
+    void answer(std::uint32_t local_rank, const GetDoorbell& question);
+    void answer(std::uint32_t local_rank, const GetAddress& question);
 
+    struct OpenQuestion {
+        std::uint32_t local_rank;
+        GetAddress question;
+    };
     Fd listener_;
     std::vector<RankIdentity> identities_;
+    std::uint32_t own_rank_;
     GroupResources resources_;
-    std::vector<Guest> guests_;  ///< By local rank; ours stays empty.
+    std::vector<std::uint32_t> world_ranks_;  ///< By local rank.
+    std::vector<Guest> guests_;               ///< By local rank; ours stays empty.
+    std::mutex addresses_mutex_;
+    std::map<std::string, std::vector<std::vector<std::byte>>> addresses_;  ///< By transport.
+    std::vector<OpenQuestion> open_questions_;
     std::unique_ptr<WatchThread> watch_;
 };
 

@@ -246,6 +246,7 @@ void EngineState::send_control(Peer& peer, MessageHeader header, Bytes body) {
         note_posted(peer);
         return;
     }
+    if (peer.has_departed) return;
     ControlMessage& message = peer.controls.emplace_back();
     message.header = header;
     message.size_bytes = static_cast<std::uint32_t>(body.size());

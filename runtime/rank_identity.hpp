@@ -15,8 +15,8 @@ struct RankIdentity {
     std::string host_key;  ///< HostIdentity::key
     std::string host_name;
     std::string nonce;   ///< Tells apart two processes that claim one rank.
-    std::string socket;  ///< Abstract name; of rank 0 only, as the next.
-    std::string secret;
+    std::string socket;  ///< Abstract name: where it lets in the other ranks of its host.
+    std::string secret;  ///< Who shows it there has read this.
     std::vector<std::uint32_t> cpus;  ///< Affinity; empty when its text would be too long.
     friend bool operator==(const RankIdentity&, const RankIdentity&) = default;
 };

@@ -57,9 +57,10 @@ Status outcome_of(const Request& request) {
         );
     }
     if (code == Errc::peer_lost) {
+        const auto* const reason = std::get_if<const std::string*>(&request.extra);
         return fail(
-            code, "{} {}, tag {}: that rank has ended without finalizing", call, other,
-            request.key.tag
+            code, "{} {}, tag {}: that rank {}", call, other, request.key.tag,
+            reason != nullptr ? **reason : "has ended without finalizing"
         );
     }
     return fail(code, "{} {}, tag {}: {}", call, other, request.key.tag, errc_description(code));

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <variant>
 
 namespace dlrt {
@@ -60,8 +61,9 @@ struct alignas(cache_line_bytes) Request : PostedReceive {
     std::uint64_t moved_bytes = 0;     ///< Sent or received of it so far.
     WorldRank found_source = no_rank;
     Tag found_tag = any_tag;
-    /// The layout when it has gaps; the sender's memory while reading; what a task's request is of.
-    std::variant<std::monostate, LayoutRef, RemoteMemory, EngineTask*> extra;
+    /// The layout when it has gaps; the sender's memory while reading; what a task's request is of;
+    /// of a failed one that isn't persistent, why the other side is lost, where that is known.
+    std::variant<std::monostate, LayoutRef, RemoteMemory, EngineTask*, const std::string*> extra;
 
     /// What a surface translates found_source by; has_translation says whether it is there.
     std::shared_ptr<const void> translation;

@@ -179,9 +179,10 @@ void ScheduleRunner::check_arrival(
         // It may have left because of a disagreement, which then is the cause.
         compare_calls(inside);
         if (!status_.ok()) return;
+        const WorldRank lost = channel_.group->world_rank(step.peer);
         decide_failure(
-            Errc::peer_lost, "{}: rank {} (world rank {}) has ended without finalizing", name,
-            step.peer, channel_.group->world_rank(step.peer)
+            Errc::peer_lost, "{}: rank {} (world rank {}) {}", name, step.peer, lost,
+            inside.state().departure_of(lost)
         );
     } else if (!found.error.ok()) {
         decide_failure(

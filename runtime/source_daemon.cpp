@@ -81,6 +81,19 @@ class DaemonSource final : public WireupSource {
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank) override {
         return client_ ? client_->doorbell_of(local_rank) : -1;
     }
+    [[nodiscard]] std::string shared_secret() const override { return text_of(environment::token); }
+    Status put_address(const std::string& transport, Bytes address) override {
+        return client_->tell(PutAddress{transport, {address.begin(), address.end()}});
+    }
+    [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    ) override {
+        return client_ ? client_->address_of(rank, transport) : std::nullopt;
+    }
+    [[nodiscard]] int news_descriptor() const override { return client_ ? client_->socket() : -1; }
+    void take_news() override {
+        if (client_) client_->take_news();
+    }
     void abandon() noexcept override {
         if (client_) client_->close_all();
     }

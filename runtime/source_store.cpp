@@ -39,6 +39,23 @@ class StoreSource final : public WireupSource {
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank) override {
         return group_ ? group_->doorbell_of(local_rank) : -1;
     }
+    [[nodiscard]] std::string shared_secret() const override {
+        return group_ ? group_->shared_secret() : std::string();
+    }
+    Status put_address(const std::string& transport, Bytes address) override {
+        return group_->put_address(transport, address);
+    }
+    [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    ) override {
+        return group_ ? group_->address_of(rank, transport) : std::nullopt;
+    }
+    [[nodiscard]] int news_descriptor() const override {
+        return group_ ? group_->news_descriptor() : -1;
+    }
+    void take_news() override {
+        if (group_) group_->take_news();
+    }
     void abandon() noexcept override {
         if (group_) group_->abandon();
     }

@@ -26,4 +26,14 @@ Result<std::unique_ptr<WireupSource>> choose_source(int timeout_ms) {
     return make_alone_source();
 }
 
+Status WireupSource::put_address(const std::string& transport, Bytes) {
+    return fail(
+        Errc::unsupported, "{} tells other hosts nothing of a rank's {} address", name(), transport
+    );
+}
+
+std::optional<std::vector<std::byte>> WireupSource::address_of(std::uint32_t, const std::string&) {
+    return std::nullopt;
+}
+
 }  // namespace dlrt

@@ -6,6 +6,7 @@
 /// Thread: the one that calls init and finalize; abort() from any thread.
 #pragma once
 
+#include "runtime/base/bytes.hpp"
 #include "runtime/base/fd.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/wireup/host_segment.hpp"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlrt {
 
@@ -43,6 +45,21 @@ class WireupSource {
     /// The eventfd of another local rank, for ringing one that sleeps on descriptors; -1 when not
     /// to be had.
     [[nodiscard]] virtual int doorbell_of(std::uint32_t local_rank) = 0;
+    /// What all ranks of the job know, and nobody else. Empty where nothing is: then there are no
+    /// ranks on other hosts.
+    [[nodiscard]] virtual std::string shared_secret() const { return {}; }
+    /// Tells ranks on other hosts where this one is by that transport. Once for each transport, by
+    /// all ranks of a job that is on several hosts; may wait for them. Errors: what the source
+    /// says.
+    virtual Status put_address(const std::string& transport, Bytes address);
+    /// Where another rank is; nothing when it isn't known yet, and then it is asked for. By whoever
+    /// makes progress; never waits.
+    [[nodiscard]] virtual std::optional<std::vector<std::byte>> address_of(
+        std::uint32_t rank, const std::string& transport
+    );
+    /// Readable when address_of() may know more after take_news(); -1: it never learns more.
+    [[nodiscard]] virtual int news_descriptor() const { return -1; }
+    virtual void take_news() {}
     /// In a child that the process forked: closes what tells others that this process lives.
     /// Nothing but system calls that are safe there; no other function is called afterwards.
     virtual void abandon() noexcept = 0;

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,12 @@ struct Arrival {
 struct Completion {
     OperationId id{};
     Status status;
+};
+
+/// A peer that can't be reached any more: what was said to it and hasn't arrived is lost.
+struct Loss {
+    PeerIndex peer{};
+    std::string reason;  ///< What has happened, with both ends' addresses.
 };
 
 /// How a message beyond the eager size should travel. The names are those of DLRT_PROTO.
@@ -130,6 +137,10 @@ class Endpoint {
 
     /// Good size for the fragments of a message of this size: 1..fragment_bytes_max.
     [[nodiscard]] virtual std::uint32_t fragment_bytes(std::uint64_t message_size_bytes) const = 0;
+
+    /// A loss that this hasn't told of yet; all that came from that peer before has been polled.
+    /// Transports within a host know of none: there the host segment says who has gone.
+    [[nodiscard]] virtual std::optional<Loss> take_loss() { return std::nullopt; }
 };
 
 }  // namespace dlrt

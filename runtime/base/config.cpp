@@ -21,6 +21,7 @@ constexpr std::uint32_t join_timeout_s_max = 86'400;
 constexpr std::array<std::string_view, 3> protocol_names = {
     "eager", "rendezvous-read", "rendezvous-stream"};
 constexpr std::array<std::string_view, 4> log_level_names = {"error", "warning", "info", "debug"};
+constexpr std::array<std::string_view, 3> socket_family_names = {"any", "ipv4", "ipv6"};
 
 std::optional<bool> parse_bool(std::string_view text) {
     if (text == "1" || text == "yes" || text == "on" || text == "true") return true;
@@ -104,12 +105,42 @@ Complaint take_number(std::optional<std::uint64_t> value, NumberRange range, Tar
     return {};
 }
 
+/// Of "a,^b": nothing may be empty.
+Complaint check_list(std::string_view text) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        const std::string_view item = text.substr(begin, comma - begin);
+        if (item.empty() || item == "^") return "an item is empty";
+        begin = comma + 1;
+    }
+    return {};
+}
+
+Complaint take_ports(std::string_view text, Settings& settings) {
+    constexpr NumberRange ports = {1, 65535};
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    std::uint32_t first = 0;
+    if (auto complaint = take_number(parse_number(text.substr(0, dash)), ports, first);
+        !complaint.empty()) {
+        return complaint;
+    }
+    std::uint32_t last = first;
+    if (dash < text.size()) {
+        auto complaint = take_number(parse_number(text.substr(dash + 1)), ports, last);
+        if (!complaint.empty()) return complaint;
+    }
+    if (last < first) return "the last is below the first";
+    settings.tcp_port_first = static_cast<std::uint16_t>(first);
+    settings.tcp_port_last = static_cast<std::uint16_t>(last);
+    return {};
+}
+
 struct Setting {
     SettingInfo info;
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 15> settings_by_name = {{
+constexpr std::array<Setting, 18> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -195,6 +226,23 @@ constexpr std::array<Setting, 15> settings_by_name = {{
      [](std::string_view text, Settings& out) {
          return take_number(parse_number(text), {0, spin_us_max}, out.spin_us);
      }},
+    {{"DLRT_TCP_FAMILY", "word", "any", "any, ipv4 or ipv6",
+      "Which addresses ranks on different hosts use to reach each other."},
+     [](std::string_view text, Settings& out) {
+         const auto index = find_name(socket_family_names, text);
+         if (index) out.tcp_family = static_cast<SocketFamily>(*index);
+         return index ? Complaint() : Complaint("no family");
+     }},
+    {{"DLRT_TCP_INTERFACES", "list", "all that are up", "[^]NAME or [^]NETWORK/BITS,...",
+      "Interfaces or networks whose addresses ranks tell other hosts, or with ^ don't tell: "
+      "eth0,10.0.0.0/8 or ^docker0. Of those that are told each is tried."},
+     [](std::string_view text, Settings& out) {
+         out.tcp_interfaces = text;
+         return check_list(text);
+     }},
+    {{"DLRT_TCP_PORTS", "range", "any free port", "1 to 65535: FIRST-LAST, or one port",
+      "Ports on which ranks listen for those on other hosts: one for each rank of a host."},
+     [](std::string_view text, Settings& out) { return take_ports(text, out); }},
 }};
 
 Status unknown_setting(std::string_view name, std::span<const std::string_view> other_names) {

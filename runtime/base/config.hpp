@@ -19,6 +19,8 @@
 
 namespace dlrt {
 
+enum class SocketFamily : std::uint8_t { any, ipv4, ipv6 };
+
 struct Settings {
     std::string algorithm_rules;               ///< DLRT_ALGO, not yet parsed; empty: none
     bool is_explaining = false;                ///< DLRT_EXPLAIN
@@ -35,6 +37,10 @@ struct Settings {
     bool has_progress_thread = false;          ///< DLRT_PROGRESS_THREAD
     std::vector<ProtocolRule> protocol_rules;  ///< DLRT_PROTO
     std::optional<std::uint32_t> spin_us;      ///< DLRT_SPIN_US; unset: by tenancy
+    SocketFamily tcp_family = SocketFamily::any;  ///< DLRT_TCP_FAMILY
+    std::string tcp_interfaces;        ///< DLRT_TCP_INTERFACES, names not yet looked up; empty: all
+    std::uint16_t tcp_port_first = 0;  ///< DLRT_TCP_PORTS; 0: any free one
+    std::uint16_t tcp_port_last = 0;
 };
 
 /// A row of the table, for documentation and for messages.

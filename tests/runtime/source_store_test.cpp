@@ -236,47 +236,59 @@ TEST_CASE("store source: two processes can't both be rank 0", "[runtime]") {
     CHECK(std::count(statuses.begin(), statuses.begin() + 2, 0) <= 1);
 }
 
-TEST_CASE("store source: ranks of several hosts are refused with the hosts' names", "[runtime]") {
-    StoreServer server(3);
+TEST_CASE("store source: each host's first rank lets in the others of its host", "[runtime]") {
+    StoreServer server(5);
     server.on_put = [](const std::string& key, std::string& value) {
-        if (!key.ends_with("/2")) return;
-        auto identity = *decode_identity(value);
-        identity.host_key = "elsewhere/1/2";
-        identity.host_name = "far-away";
-        value = encode_identity(identity);
+        auto identity = decode_identity(value);
+        const bool is_far = key.ends_with("/1") || key.ends_with("/3");
+        if (!identity || !is_far) return;
+        identity->host_key = "elsewhere/1/2";
+        identity->host_name = "far-away";
+        value = encode_identity(*identity);
     };
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    for (std::uint32_t rank = 0; rank < 5; ++rank) {
         server.start(rank, [](const KeyValueStore& store) {
-            auto source = make_store_source(store, timeout_ms);
-            const Status status = source->join().error();
-            const Errc expected = store.rank == 0 ? Errc::unsupported : Errc::wireup;
-            const bool is_named = last_error_text().find("far-away: rank 2") != std::string::npos;
-            return status.code == expected && is_named ? 0 : 1;
+            Joined joined(store);
+            if (!joined.membership) return 1;
+            const JobMap& map = joined.membership->map;
+            if (map.hosts.size() != 2 || map.hosts[1].name != "far-away") return 2;
+            if (map.ranks_on_host(0) != std::vector<std::uint32_t>{0, 2, 4}) return 3;
+            if (map.ranks_on_host(1) != std::vector<std::uint32_t>{1, 3}) return 4;
+            const SegmentHeader& header = joined.segment().header();
+            if (header.host_index != map.ranks[store.rank].host_index) return 5;
+            if (header.job_size != 5) return 6;
+            if (joined.segment().life(1).world_rank != (header.host_index == 0 ? 2u : 3u)) return 7;
+            if (joined.source->shared_secret().empty()) return 8;
+            const auto own = std::byte(store.rank);
+            if (!joined.source->put_address("t", std::span(&own, 1)).ok()) return 9;
+            // All have put theirs; the first rank has them, the others ask it.
+            for (std::uint32_t other = 0; other < 5; ++other) {
+                auto address = joined.source->address_of(other, "t");
+                while (!address) {
+                    pollfd entry{joined.source->news_descriptor(), POLLIN, 0};
+                    if (::poll(&entry, 1, timeout_ms) != 1) return 10;
+                    joined.source->take_news();
+                    address = joined.source->address_of(other, "t");
+                }
+                if (*address != std::vector<std::byte>{std::byte(other)}) return 11;
+            }
+            // A first rank stays until all of its host have asked.
+            const std::uint32_t local_size = header.local_size;
+            joined.segment().life(map.ranks[store.rank].local_rank).pid.store(1);
+            while (map.ranks[store.rank].local_rank == 0) {
+                std::uint32_t done = 0;
+                for (std::uint32_t i = 0; i < local_size; ++i) {
+                    if (joined.segment().life(i).pid.load() == 1) ++done;
+                }
+                if (done == local_size) break;
+                ::poll(nullptr, 0, 1);
+            }
+            joined.membership->rank = map.ranks[store.rank].local_rank;
+            joined.leave();
+            return 0;
         });
     }
-    server.start(2, [](const KeyValueStore& store) {
-        return store.put("dlrt/0/2", encode_identity({"k", "h", "n", "", "", {}})).ok() ? 0 : 1;
-    });
-    CHECK(server.serve() == Statuses{0, 0, 0});
-}
-
-TEST_CASE(
-    "store source: a rank that finds itself on another host than rank 0 says so", "[runtime]"
-) {
-    StoreServer server(2);
-    server.on_put = [](const std::string& key, std::string& value) {
-        if (key.ends_with("/0")) value = encode_identity({"other", "far-away", "n", "s", "t", {}});
-    };
-    server.start(1, [](const KeyValueStore& store) {
-        auto source = make_store_source(store, timeout_ms);
-        const Status status = source->join().error();
-        const bool is_named = last_error_text().find("far-away") != std::string::npos;
-        return status.code == Errc::unsupported && is_named ? 0 : 1;
-    });
-    server.start(0, [](const KeyValueStore& store) {
-        return store.put("dlrt/0/0", "").ok() ? 0 : 1;
-    });
-    CHECK(server.serve() == Statuses{0, 0});
+    CHECK(server.serve() == Statuses(5, 0));
 }
 
 TEST_CASE("store source: a rank that never comes is named", "[runtime]") {

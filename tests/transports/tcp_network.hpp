@@ -21,7 +21,8 @@ inline tcp::Secret secret_of(unsigned char letter) {
 
 class TcpNetwork {
   public:
-    explicit TcpNetwork(std::uint32_t size) : addresses_(size) {
+    explicit TcpNetwork(std::uint32_t size, std::uint32_t connect_timeout_ms = 20'000)
+        : addresses_(size), connect_timeout_ms_(connect_timeout_ms) {
         for (std::uint32_t rank = 0; rank < size; ++rank) add(rank, secret_of('s'));
     }
 
@@ -76,11 +77,13 @@ class TcpNetwork {
         options.identity = {rank, size(), secret};
         options.listener = std::move(*tcp::listen_anywhere(tcp::Family::any, {}));
         options.addresses_of = [this](std::uint32_t peer) { return addresses_[peer]; };
+        options.connect_timeout_ms = connect_timeout_ms_;
         addresses_[rank] = {*tcp::make_address("127.0.0.1", options.listener.port)};
         return std::move(*tcp::open_endpoint(std::move(options)));
     }
 
     std::vector<std::vector<tcp::SocketAddress>> addresses_;
+    std::uint32_t connect_timeout_ms_;
     std::vector<std::unique_ptr<tcp::TcpEndpoint>> endpoints_;
 };
 

@@ -165,10 +165,10 @@ TEST_CASE("tcp: a recorded greeting proves nothing the next time", "[transports]
 TEST_CASE("tcp: a process with another secret is not spoken to", "[transports]") {
     TcpNetwork network(2);
     network.replace(1, secret_of('x'));
-    std::optional<tcp::Loss> loss;
+    std::optional<Loss> loss;
     CHECK(network.endpoint(0).post_eager(PeerIndex{1}, {}, {}) == Post::busy);
     poll_until(network, [&] { return (loss = network.endpoint(0).take_loss()).has_value(); });
-    CHECK(loss->peer == 1);
+    CHECK(loss->peer == PeerIndex{1});
     CHECK_THAT(loss->reason, Contains("cannot be reached at 127.0.0.1:"));
     CHECK_THAT(loss->reason, Contains("doesn't know this job's secret"));
 }
@@ -194,7 +194,7 @@ TEST_CASE("tcp: all addresses that led nowhere are told, each with its reason", 
     nobody->socket.reset();
     network.addresses(1) = {
         *tcp::make_address("127.0.0.1", port), *tcp::make_address("127.0.0.2", port)};
-    std::optional<tcp::Loss> loss;
+    std::optional<Loss> loss;
     CHECK(network.endpoint(0).post_eager(PeerIndex{1}, {}, {}) == Post::busy);
     poll_until(network, [&] { return (loss = network.endpoint(0).take_loss()).has_value(); });
     CHECK_THAT(loss->reason, Contains("127.0.0.1:" + std::to_string(port) + " (Connection refus"));
@@ -259,6 +259,92 @@ TEST_CASE("tcp: memory is read only by who has got its address", "[transports]")
     poll_until(network, [&] { return endpoint.poll_completions(completions) == 1; });
     CHECK(completions[0].status.code == Errc::peer_lost);
     CHECK_THAT(network.endpoint(1).take_loss()->reason, Contains("it asks for unknown memory"));
+}
+
+TEST_CASE("tcp: a process that computes for longer than connecting may take is waited for") {
+    TcpNetwork network(2, 50);
+    tcp::TcpEndpoint& endpoint = network.endpoint(0);
+    const std::uint64_t begin_ns = monotonic_ns();
+    while (monotonic_ns() - begin_ns < 200'000'000) {
+        REQUIRE(endpoint.post_eager(PeerIndex{1}, {}, {}) == Post::busy);
+        REQUIRE(endpoint.poll({}) == 0);
+        REQUIRE_FALSE(endpoint.take_loss());
+    }
+    network.say(0, 1, 5);
+    network.say(1, 0, 6);
+}
+
+TEST_CASE("tcp: more strangers than there are places keep nobody out", "[transports]") {
+    TcpNetwork network(2);
+    const tcp::SocketAddress target = network.addresses(1)[0];
+    std::vector<Fd> strangers;
+    for (int i = 0; i < 400; ++i) strangers.push_back(connect_to(target));
+    network.say(0, 1, 5);
+    CHECK_FALSE(network.endpoint(1).take_loss());
+}
+
+TEST_CASE("tcp: frames that can't be end their connection only", "[transports]") {
+    struct Frame {
+        tcp::FrameHeader header;
+        const char* reason;
+    };
+    const Frame frame = GENERATE(
+        Frame{{0xffffffff, tcp::FrameKind::message, 0, 0}, "no frame"},
+        Frame{{0, tcp::FrameKind{77}, 0, 0}, "no frame"},
+        Frame{{8, tcp::FrameKind::goodbye, 1, 0}, "no frame"},
+        Frame{{16, tcp::FrameKind::data, 99, 0}, "nobody asked for"}
+    );
+    TcpNetwork network(3);
+    network.say(0, 1, 5);
+    const Fd socket = connect_to(network.addresses(1)[0]);
+    const tcp::Hello hello{2, 1, tcp::new_nonce()};
+    write_all(socket.get(), tcp::encode(hello));
+    std::array<std::byte, tcp::challenge_bytes> bytes;
+    poll_until(network, [&] {
+        return ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) ==
+               static_cast<ssize_t>(bytes.size());
+    });
+    write_all(
+        socket.get(),
+        prove(secret_of('s'), tcp::Side::opener, hello, tcp::decode_challenge(bytes).nonce)
+    );
+    write_all(socket.get(), std::as_bytes(std::span(&frame.header, 1)));
+    std::optional<Loss> loss;
+    poll_until(network, [&] { return (loss = network.endpoint(1).take_loss()).has_value(); });
+    CHECK(loss->peer == PeerIndex{2});
+    CHECK_THAT(loss->reason, Contains(frame.reason));
+    network.say(1, 0, 6);
+}
+
+TEST_CASE("tcp: who parts is heard out", "[transports]") {
+    const auto parting = GENERATE(tcp::Parting::finished, tcp::Parting::early);
+    TcpNetwork network(2);
+    network.connect_all();
+    constexpr std::uint64_t count = 100;
+    const std::vector<std::byte> payload(1000);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        REQUIRE(network.endpoint(0).post_eager(PeerIndex{1}, {i, 0}, payload) == Post::done);
+    }
+    // What is said to it meanwhile takes nothing away.
+    REQUIRE(network.endpoint(1).post_eager(PeerIndex{0}, {}, payload) == Post::done);
+    network.endpoint(0).part(parting, 10'000);
+    network.replace(0, secret_of('s'));
+    static_cast<void>(network.endpoint(1).post_eager(PeerIndex{0}, {}, payload));
+    std::uint64_t got = 0;
+    std::array<Arrival, 8> arrivals;
+    poll_until(network, [&] {
+        const std::size_t arrived = network.endpoint(1).poll(arrivals);
+        for (std::size_t i = 0; i < arrived; ++i) CHECK(arrivals[i].header.first == got++);
+        return got == count;
+    });
+    if (parting == tcp::Parting::finished) {
+        for (int i = 0; i < 1000; ++i) static_cast<void>(network.endpoint(1).poll({}));
+        CHECK_FALSE(network.endpoint(1).take_loss());
+        return;
+    }
+    std::optional<Loss> loss;
+    poll_until(network, [&] { return (loss = network.endpoint(1).take_loss()).has_value(); });
+    CHECK_THAT(loss->reason, Contains("has left"));
 }
 
 }  // namespace dlrt::testing

@@ -51,7 +51,7 @@ void print_cpus(const ordered_json& facts) {
 
 ordered_json find_transports(const dlrt::Settings& settings) {
     ordered_json found = ordered_json::array();
-    for (const auto& transport : dlrt::info::find_transports(settings.allow_cross_memory)) {
+    for (const auto& transport : dlrt::info::find_transports(settings)) {
         found.push_back(
             {{"name", transport.name}, {"is_used", transport.is_used}, {"reason", transport.reason}}
         );

@@ -2,6 +2,8 @@
 /// What dlinfo finds out about this host, section by section, as values. One thread.
 #pragma once
 
+#include "runtime/base/config.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,8 +16,8 @@ struct Transport {
     bool is_used = false;
     std::string reason;  ///< Why it is used, or why not.
 };
-/// Tries what has to be tried: it forks once. `allows_cross_memory` is the setting's word.
-[[nodiscard]] std::vector<Transport> find_transports(bool allows_cross_memory);
+/// Tries what has to be tried: it forks once.
+[[nodiscard]] std::vector<Transport> find_transports(const Settings& settings);
 
 struct Limit {
     std::string_view name;

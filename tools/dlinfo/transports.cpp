@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/error_text.hpp"
 #include "runtime/base/fd.hpp"
 #include "tools/dlinfo/facts.hpp"
+#include "transports/tcp/interfaces.hpp"
+#include "transports/tcp/sodium.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -59,21 +62,49 @@ std::string refusal_text(int error) {
     return std::strerror(error);
 }
 
+/// "between ranks on different hosts, at 10.0.0.1, fd77::1"
+Transport describe_tcp(const Settings& settings) {
+    Transport found{"tcp", false, {}};
+    if (!tcp::load_sodium().ok()) {
+        found.reason = last_error_text();
+        return found;
+    }
+    const auto addresses = tcp::choose_addresses(
+        tcp::find_interface_addresses(), settings.tcp_interfaces,
+        static_cast<tcp::Family>(settings.tcp_family), 0
+    );
+    if (!addresses) {
+        found.reason = last_error_text();
+        return found;
+    }
+    std::string hosts;
+    for (const tcp::SocketAddress& address : *addresses) {
+        std::string host = address.text();
+        host.resize(host.rfind(':'));
+        hosts += (hosts.empty() ? "" : ", ") + host;
+    }
+    found.is_used = !hosts.empty();
+    found.reason = found.is_used ? "between ranks on different hosts, at " + hosts
+                                 : "no interface that is up has an address";
+    return found;
+}
+
 }  // namespace
 
-std::vector<Transport> find_transports(bool allows_cross_memory) {
+std::vector<Transport> find_transports(const Settings& settings) {
     std::vector<Transport> found = {
         {"loopback", true, "a rank's messages to itself"},
         {"shm", true, "between ranks of a host"},
     };
     Transport cross_memory{"shm cross-memory attach", false, "DLRT_CMA=0"};
-    if (allows_cross_memory) {
+    if (settings.allow_cross_memory) {
         const int error = try_cross_memory();
         cross_memory.is_used = error == 0;
         cross_memory.reason = error == 0 ? "large messages, where the copy table says so"
                                          : refusal_text(error);
     }
     found.push_back(std::move(cross_memory));
+    found.push_back(describe_tcp(settings));
     return found;
 }
 

@@ -163,6 +163,15 @@ bool Incoming::read() {
     return true;
 }
 
+bool Incoming::drain() {
+    if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+    ssize_t count = 0;
+    do {
+        count = ::recv(socket_, buffer_.get(), buffer_bytes, MSG_DONTWAIT);
+    } while (count > 0);
+    return count < 0 && is_passing(errno);
+}
+
 void Incoming::release() {
     if (begin_ == end_) {
         begin_ = end_ = 0;
@@ -176,7 +185,7 @@ void Incoming::release() {
 bool Incoming::has_something() const {
     if (is_placing()) return false;
     const auto next = header();
-    return next && (next->kind != FrameKind::message || payload(*next));
+    return next && (next->kind == FrameKind::data || payload(*next));
 }
 
 }  // namespace dlrt::tcp

@@ -77,6 +77,8 @@ class Incoming {
     void release();
     /// Whether a frame of a message, or a piece of data, is there already.
     [[nodiscard]] bool has_something() const;
+    /// Reads and forgets what is there. False: nothing will come any more.
+    [[nodiscard]] bool drain();
     [[nodiscard]] const Failure& failure() const { return failure_; }
 
   private:
@@ -107,6 +109,9 @@ struct Connection {
     bool has_lent_payloads = false;  ///< Among the arrivals of the last poll.
     std::uint32_t quiet_polls = 0;   ///< Since something came.
     bool is_watched_for_room = false;
+    bool has_said_goodbye = false;  ///< The other end.
+    bool is_shut = false;           ///< Nothing more is sent.
+    bool is_read_empty = false;     ///< The last look found no more than was taken.
     /// Of the data that is being placed.
     std::uint64_t placed_get = 0;
     std::uint64_t placed_bytes = 0;

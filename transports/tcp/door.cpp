@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ namespace {
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 /// Who connects and says nothing takes one of these places until the time is over.
 constexpr std::size_t strangers_max = 256;
+constexpr std::uint32_t tries_max = 8;
 
 }  // namespace
 
@@ -47,15 +49,19 @@ Status Door::start() {
 void Door::open(std::uint32_t peer, const std::vector<SocketAddress>& addresses) {
     Call& call = calls_[peer];
     call.attempts += addresses.size();
-    for (const SocketAddress& address : addresses) add(Opening::to(identity_, peer, address));
+    for (const SocketAddress& address : addresses) {
+        add({.opening = Opening::to(identity_, peer, address), .target = address});
+    }
 }
 
-void Door::add(Opening opening) {
-    const int socket = opening.socket();
+void Door::add(Attempt attempt) {
+    const int socket = attempt.opening.socket();
+    attempt.ends_at_ns = monotonic_ns() + timeout_ns_;
+    attempt.number = next_number_++;
     // A connection that failed at once has none; advance() tells of it.
     const int key = socket >= 0 ? socket : next_failed_--;
-    if (socket >= 0) watch(opening, true);
-    attempts_.insert_or_assign(key, Attempt{std::move(opening), monotonic_ns() + timeout_ns_});
+    if (socket >= 0) watch(attempt.opening, true);
+    attempts_.insert_or_assign(key, std::move(attempt));
     set_timer();
 }
 
@@ -71,6 +77,7 @@ void Door::set_timer() {
     for (const auto& [socket, attempt] : attempts_) {
         // Those without a socket are due at once.
         const std::uint64_t ends_at_ns = socket < 0 ? 1 : attempt.ends_at_ns;
+        if (ends_at_ns == 0) continue;
         first_ns = first_ns == 0 ? ends_at_ns : std::min(first_ns, ends_at_ns);
     }
     itimerspec time{};
@@ -100,31 +107,50 @@ Door::Outcome Door::advance() {
 }
 
 void Door::accept_all() {
-    while (stranger_count_ < strangers_max) {
+    for (;;) {
         Fd socket(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)
         );
         if (!socket.is_open()) return;
+        if (stranger_count_ == strangers_max) drop_oldest_stranger();
         ++stranger_count_;
-        add(Opening::from(identity_, std::move(socket)));
+        add({.opening = Opening::from(identity_, std::move(socket))});
     }
+}
+
+/// Who belongs to the job comes again.
+void Door::drop_oldest_stranger() {
+    auto oldest = attempts_.end();
+    for (auto one = attempts_.begin(); one != attempts_.end(); ++one) {
+        if (one->second.opening.is_own()) continue;
+        if (oldest == attempts_.end() || one->second.number < oldest->second.number) oldest = one;
+    }
+    if (oldest == attempts_.end()) return;
+    attempts_.erase(oldest);
+    --stranger_count_;
 }
 
 void Door::advance_one(int socket, Outcome& outcome) {
     const auto found = attempts_.find(socket);
     // An event of one that has gone meanwhile.
     if (found == attempts_.end()) return;
-    Opening& opening = found->second.opening;
+    Attempt& attempt = found->second;
+    Opening& opening = attempt.opening;
     const bool wanted_to_write = opening.wants_to_write();
     const Opening::State state = opening.advance();
     if (state == Opening::State::waiting) {
         if (wanted_to_write != opening.wants_to_write()) watch(opening, false);
+        if (opening.is_patient() && attempt.ends_at_ns != 0) {
+            attempt.ends_at_ns = 0;
+            set_timer();
+        }
         return;
     }
-    Opening over = std::move(opening);
+    Attempt ended = std::move(attempt);
     attempts_.erase(found);
     if (state == Opening::State::failed) {
-        conclude(over, outcome);
+        conclude(ended, outcome);
     } else {
+        Opening& over = ended.opening;
         if (!over.is_own()) --stranger_count_;
         const std::uint32_t peer = over.peer();
         Fd connected = over.take_socket();
@@ -135,7 +161,19 @@ void Door::advance_one(int socket, Outcome& outcome) {
     set_timer();
 }
 
-void Door::conclude(const Opening& opening, Outcome& outcome) {
+bool Door::try_again(const Attempt& attempt) {
+    const Opening& opening = attempt.opening;
+    if (!opening.was_turned_away() || attempt.tries >= tries_max) return false;
+    add(
+        {.opening = Opening::to(identity_, opening.peer(), attempt.target),
+         .target = attempt.target,
+         .tries = attempt.tries + 1}
+    );
+    return true;
+}
+
+void Door::conclude(const Attempt& attempt, Outcome& outcome) {
+    const Opening& opening = attempt.opening;
     if (!opening.is_own()) {
         --stranger_count_;
         log(LogLevel::debug, "tcp", "a connection to port {} is dropped: {}", listener_.port,
@@ -143,7 +181,7 @@ void Door::conclude(const Opening& opening, Outcome& outcome) {
         return;
     }
     const auto call = calls_.find(opening.peer());
-    if (call == calls_.end()) return;
+    if (call == calls_.end() || try_again(attempt)) return;
     call->second.reasons += fmt::format(
         "{}{} ({})", call->second.reasons.empty() ? "" : ", ", opening.target(), opening.reason()
     );
@@ -159,11 +197,12 @@ void Door::end_late_ones(Outcome& outcome) {
     for (auto next = attempts_.begin(); next != attempts_.end();) {
         const auto attempt = next++;
         const bool has_failed = attempt->first < 0;
-        if (!has_failed && now_ns < attempt->second.ends_at_ns) continue;
-        Opening over = std::move(attempt->second.opening);
+        const std::uint64_t ends_at_ns = attempt->second.ends_at_ns;
+        if (!has_failed && (ends_at_ns == 0 || now_ns < ends_at_ns)) continue;
+        Attempt ended = std::move(attempt->second);
         attempts_.erase(attempt);
-        if (!has_failed) over.give_up(timeout_ns_ / ns_per_ms);
-        conclude(over, outcome);
+        if (!has_failed) ended.opening.give_up(timeout_ns_ / ns_per_ms);
+        conclude(ended, outcome);
     }
     set_timer();
 }
@@ -174,6 +213,15 @@ void Door::drop_other_attempts(std::uint32_t peer) {
     std::erase_if(attempts_, [peer](const auto& entry) {
         return entry.second.opening.is_own() && entry.second.opening.peer() == peer;
     });
+}
+
+void Door::close_all() noexcept {
+    listener_.socket.reset();
+    events_.reset();
+    timer_.reset();
+    for (auto& [socket, attempt] : attempts_) {
+        if (socket >= 0) ::close(socket);
+    }
 }
 
 }  // namespace dlrt::tcp

@@ -37,6 +37,8 @@ class Door {
     void open(std::uint32_t peer, const std::vector<SocketAddress>& addresses);
     [[nodiscard]] bool is_opening(std::uint32_t peer) const { return calls_.contains(peer); }
     [[nodiscard]] Outcome advance();
+    /// In a forked child.
+    void close_all() noexcept;
 
   private:
     /// The attempts to reach one peer.
@@ -46,13 +48,18 @@ class Door {
     };
     struct Attempt {
         Opening opening;
-        std::uint64_t ends_at_ns = 0;
+        std::uint64_t ends_at_ns = 0;  ///< 0: it may take as long as it likes.
+        std::uint64_t number = 0;      ///< Older ones have smaller numbers.
+        SocketAddress target{};        ///< Of one's own.
+        std::uint32_t tries = 1;
     };
     void accept_all();
+    void drop_oldest_stranger();
+    [[nodiscard]] bool try_again(const Attempt& attempt);
     void watch(const Opening& opening, bool is_new);
-    void add(Opening opening);
+    void add(Attempt attempt);
     void advance_one(int socket, Outcome& outcome);
-    void conclude(const Opening& opening, Outcome& outcome);
+    void conclude(const Attempt& attempt, Outcome& outcome);
     void end_late_ones(Outcome& outcome);
     void drop_other_attempts(std::uint32_t peer);
     void set_timer();
@@ -64,6 +71,7 @@ class Door {
     Fd timer_;
     std::map<int, Attempt> attempts_;  ///< By socket; those that failed at once below 0.
     int next_failed_ = -1;
+    std::uint64_t next_number_ = 0;
     std::map<std::uint32_t, Call> calls_;  ///< By peer.
     std::size_t stranger_count_ = 0;       ///< Attempts of others.
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/tcp/handshake.hpp"
 
+#include "transports/tcp/sodium.hpp"
+
 #include <cstring>
-#include <sodium.h>
+#include <string>
 
 namespace dlrt::tcp {
 namespace {
@@ -78,16 +80,28 @@ Challenge decode_challenge(std::span<const std::byte, challenge_bytes> bytes) {
     return challenge;
 }
 
+Secret derive_secret(std::string_view shared, std::string_view purpose) {
+    std::string text(purpose);
+    text += '\0';
+    text += shared;
+    Secret secret;
+    sodium().generichash(
+        raw(secret.data()), secret.size(), reinterpret_cast<const unsigned char*>(text.data()),
+        text.size(), nullptr, 0
+    );
+    return secret;
+}
+
 Nonce new_nonce() {
     Nonce nonce;
-    ::randombytes_buf(nonce.data(), nonce.size());
+    sodium().randombytes_buf(nonce.data(), nonce.size());
     return nonce;
 }
 
 ProofBytes prove(const Secret& secret, Side side, const Hello& hello, const Nonce& owner_nonce) {
     const Statement all = statement(side, hello, owner_nonce);
     ProofBytes proof;
-    ::crypto_auth(raw(proof.data()), raw(all.data()), all.size(), raw(secret.data()));
+    sodium().auth(raw(proof.data()), raw(all.data()), all.size(), raw(secret.data()));
     return proof;
 }
 
@@ -96,7 +110,7 @@ bool is_proof(
     const ProofBytes& proof
 ) {
     const Statement all = statement(side, hello, owner_nonce);
-    return ::crypto_auth_verify(
+    return sodium().auth_verify(
                raw(proof.data()), raw(all.data()), all.size(), raw(secret.data())
            ) == 0;
 }

@@ -7,7 +7,8 @@
 ///   opener: Proof     its own
 ///
 /// Proofs are keyed hashes (libsodium's crypto_auth) of the roles, both numbers and both nonces: a
-/// recorded handshake proves nothing to a process with another nonce.
+/// recorded handshake proves nothing to a process with another nonce. REQUIRES of all that isn't
+/// encoding: load_sodium() has succeeded.
 #pragma once
 
 #include "runtime/base/bytes.hpp"
@@ -15,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace dlrt::tcp {
 
@@ -48,6 +50,8 @@ inline constexpr std::size_t challenge_bytes = nonce_bytes + proof_bytes;
 [[nodiscard]] std::array<std::byte, challenge_bytes> encode(const Challenge& challenge);
 [[nodiscard]] Challenge decode_challenge(std::span<const std::byte, challenge_bytes> bytes);
 
+/// Of what all processes of the job know, and nobody else. Another purpose gives another secret.
+[[nodiscard]] Secret derive_secret(std::string_view shared, std::string_view purpose);
 [[nodiscard]] Nonce new_nonce();
 
 enum class Side : std::uint8_t { opener, owner };

@@ -41,6 +41,13 @@ class Opening {
     [[nodiscard]] const std::string& reason() const { return reason_; }
     /// Of one's own: where to.
     [[nodiscard]] const std::string& target() const { return target_; }
+    /// Whether the other end is there, and may take its time.
+    [[nodiscard]] bool is_patient() const {
+        return step_ == Step::await_challenge || step_ == Step::await_proof;
+    }
+    /// Of one's own that failed: whether the other end has closed it before it has proved anything.
+    /// It may have been short of places, so another try may do.
+    [[nodiscard]] bool was_turned_away() const { return was_turned_away_; }
     /// It has taken too long.
     void give_up(std::uint64_t after_ms);
     /// REQUIRES: established.
@@ -62,6 +69,7 @@ class Opening {
     const Identity* identity_;
     Fd socket_;
     bool is_own_ = false;
+    bool was_turned_away_ = false;
     Step step_ = Step::over;
     Hello hello_;
     Nonce own_nonce_{};  ///< Of the socket's owner.

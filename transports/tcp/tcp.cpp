@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+/// Sending and receiving; how it ends stands in ending.cpp.
 #include "transports/tcp/tcp.hpp"
 
 #include "runtime/base/check.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
-#include "transports/tcp/connection.hpp"
-#include "transports/tcp/door.hpp"
+#include "transports/tcp/sodium.hpp"
+#include "transports/tcp/tcp_endpoint.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <sodium.h>
 #include <sys/epoll.h>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,128 +25,40 @@ constexpr std::size_t segments_max = 16;
 /// Connections that something came over lately are read without asking the system which.
 constexpr std::size_t hot_max = 4;
 constexpr std::uint32_t polls_until_cold = 4096;
-/// How often the others are looked at meanwhile.
-constexpr std::uint32_t polls_between_events = 16;
+/// How often the others are looked at meanwhile, and all where none is read like that.
+constexpr std::uint64_t ns_between_events = 5000;
+constexpr std::uint64_t ns_between_events_when_quiet = 1000;
 /// Of one connection in one poll, so that others have their turn.
 constexpr std::uint64_t placed_bytes_max = 4 << 20;
 
-class Tcp final : public TcpEndpoint {
-  public:
-    explicit Tcp(Options options);
-    [[nodiscard]] Status start();
-
-    [[nodiscard]] std::string_view name() const override { return "tcp"; }
-    [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
-    [[nodiscard]] Post post_eager(PeerIndex peer, MessageHeader header, Bytes payload) override;
-    [[nodiscard]] Post post_fragment(
-        PeerIndex peer, MessageHeader header, Bytes payload, OperationId id
-    ) override;
-    [[nodiscard]] RemoteMemory describe(Bytes memory) override {
-        return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .key = key_};
-    }
-    [[nodiscard]] Post post_get(
-        PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
-    ) override;
-    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
-        return false;
-    }
-    [[nodiscard]] std::size_t poll(std::span<Arrival> out) override;
-    [[nodiscard]] std::size_t poll_completions(std::span<Completion> out) override;
-    [[nodiscard]] bool has_work() override;
-    [[nodiscard]] LargeProtocol choose_large(PeerIndex, std::uint64_t, Traffic) const override {
-        return LargeProtocol::rendezvous_read;
-    }
-    [[nodiscard]] std::uint32_t fragment_bytes(std::uint64_t) const override {
-        return fragment_bytes_max;
-    }
-    [[nodiscard]] std::optional<Loss> take_loss() override;
-
-  private:
-    struct Peer {
-        Connection* out = nullptr;
-        bool is_lost = false;
-    };
-    struct Get {
-        MutableBytes target;
-        std::uint64_t missing_bytes = 0;
-        OperationId id{};
-        const Connection* connection = nullptr;
-    };
-    /// Of a get that a peer asked for.
-    struct Answer {
-        Connection* connection;
-        std::uint64_t number;
-        Bytes rest;
-        std::uint64_t offset_bytes;
-    };
-    struct Collector {
-        std::span<Arrival> out;
-        std::size_t count = 0;
-        [[nodiscard]] bool is_full() const { return count == out.size(); }
-    };
-
-    [[nodiscard]] Connection* connection_to(PeerIndex peer);
-    void after_send(Connection& connection);
-    void watch_for_room(Connection& connection, bool is_wanted);
-    void take_opened(Door::Opened&& opened);
-    void look_at_events(Collector& arrivals);
-    void read(Connection& connection, Collector& arrivals);
-    /// False: nothing more can be done with what is there.
-    [[nodiscard]] bool take_frame(
-        Connection& connection, const FrameHeader& header, Collector& arrivals
-    );
-    void take_get(Connection& connection, const FrameHeader& header, Bytes payload);
-    void take_data(Connection& connection, const FrameHeader& header);
-    void placed(Connection& connection);
-    void answer_gets();
-    void flush(Connection& connection);
-    void drop(Connection& connection, std::string reason);
-    void drop_failed();
-    void complete(OperationId id, Status status) { completions_.push_back({id, status}); }
-    void complete_gone();
-    [[nodiscard]] Connection* find(int socket) const;
-
-    Identity identity_;
-    std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t)> addresses_of_;
-    Capabilities capabilities_;
-    Fd events_;
-    Door door_;
-    std::uint64_t key_ = 0;  ///< Who shows it has got the address from here.
-    std::vector<Peer> peers_;
-    std::unordered_map<int, std::unique_ptr<Connection>> connections_;  ///< By socket.
-    std::vector<Connection*> hot_;
-    std::vector<Connection*> lenders_;  ///< Of payloads among the arrivals of the last poll.
-    std::vector<Connection*> failed_;
-    std::unordered_map<std::uint64_t, Get> gets_;
-    std::uint64_t next_get_ = 1;
-    std::deque<Answer> answers_;
-    std::vector<OperationId> gone_;
-    std::deque<Completion> completions_;
-    std::deque<Loss> losses_;
-    std::uint32_t poll_count_ = 0;
-};
+}  // namespace
 
 Tcp::Tcp(Options options)
     : identity_(options.identity),
       addresses_of_(std::move(options.addresses_of)),
       door_(identity_, std::move(options.listener), options.connect_timeout_ms),
-      peers_(options.identity.count) {
+      peers_(options.identity.count),
+      news_descriptor_(options.news_descriptor),
+      take_news_(std::move(options.take_news)) {
     capabilities_.eager_bytes_max = eager_bytes_max;
     capabilities_.fragment_bytes_max = fragment_bytes_max;
     capabilities_.can_get = true;
 }
 
 Status Tcp::start() {
-    if (::sodium_init() < 0) return fail(Errc::system, "libsodium can't be used here");
-    ::randombytes_buf(&key_, sizeof key_);
+    if (const Status status = load_sodium(); !status.ok()) return status;
+    sodium().randombytes_buf(&key_, sizeof key_);
     events_.reset(::epoll_create1(EPOLL_CLOEXEC));
     if (!events_.is_open()) return fail_errno(errno, "cannot make an epoll descriptor");
     if (const Status status = door_.start(); !status.ok()) return status;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = door_.descriptor();
-    if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, door_.descriptor(), &event) != 0) {
-        return fail_errno(errno, "cannot watch for TCP connections");
+    for (const int descriptor : {door_.descriptor(), news_descriptor_}) {
+        if (descriptor < 0) continue;
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.fd = descriptor;
+        if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+            return fail_errno(errno, "cannot watch for TCP connections");
+        }
     }
     capabilities_.sleep_descriptor = events_.get();
     return {};
@@ -158,14 +69,17 @@ Status Tcp::start() {
 Connection* Tcp::connection_to(PeerIndex index) {
     const auto number = static_cast<std::uint32_t>(index);
     Peer& peer = peers_[number];
-    if (peer.out != nullptr || peer.is_lost || door_.is_opening(number)) return peer.out;
+    if (peer.out != nullptr || peer.is_lost || peer.has_finished || door_.is_opening(number)) {
+        return peer.out;
+    }
     const auto addresses = addresses_of_(number);
     if (!addresses) return nullptr;
     if (addresses->empty()) {
-        peer.is_lost = true;
-        losses_.push_back({number, "has no address that other hosts could reach"});
+        lose(number, "it has no address that other hosts could reach");
     } else {
+        is_changing_.store(true, std::memory_order_relaxed);
         door_.open(number, *addresses);
+        is_changing_.store(false, std::memory_order_relaxed);
     }
     return nullptr;
 }
@@ -173,6 +87,8 @@ Connection* Tcp::connection_to(PeerIndex index) {
 Post Tcp::post_eager(PeerIndex peer, MessageHeader header, Bytes payload) {
     DLRT_ASSERT(payload.size() <= eager_bytes_max);
     Connection* const connection = connection_to(peer);
+    if (peers_[static_cast<std::uint32_t>(peer)].has_finished) [[unlikely]]
+        return Post::done;
     // What is kept here goes on only when this process makes progress: so it is one message at
     // most.
     if (connection == nullptr || !connection->out.is_idle()) return Post::busy;
@@ -219,6 +135,7 @@ Post Tcp::post_get(PeerIndex peer, RemoteMemory source, MutableBytes target, Ope
 
 void Tcp::after_send(Connection& connection) {
     if (!connection.out.failure().empty()) [[unlikely]] {
+        connection.is_read_empty = false;
         failed_.push_back(&connection);
     } else if (!connection.out.is_idle() && !connection.is_watched_for_room) {
         watch_for_room(connection, true);
@@ -236,7 +153,10 @@ void Tcp::watch_for_room(Connection& connection, bool is_wanted) {
 void Tcp::flush(Connection& connection) {
     connection.out.flush(gone_);
     complete_gone();
-    if (!connection.out.failure().empty()) return failed_.push_back(&connection);
+    if (!connection.out.failure().empty()) {
+        connection.is_read_empty = false;
+        return failed_.push_back(&connection);
+    }
     if (connection.out.is_idle() && connection.is_watched_for_room) {
         watch_for_room(connection, false);
     }
@@ -279,11 +199,17 @@ std::size_t Tcp::poll(std::span<Arrival> out) {
     std::erase_if(hot_, [](Connection* connection) {
         return ++connection->quiet_polls > polls_until_cold;
     });
-    const bool is_due = ++poll_count_ % polls_between_events == 0;
-    if (is_due || hot_.empty() || hot_.size() > hot_max) look_at_events(arrivals);
+    const std::uint64_t now_ns = monotonic_ns();
+    const std::uint64_t pause_ns = hot_.empty() ? ns_between_events_when_quiet : ns_between_events;
+    if (now_ns - looked_at_ns_ >= pause_ns || hot_.size() > hot_max) {
+        looked_at_ns_ = now_ns;
+        look_at_events(arrivals);
+    }
     if (!answers_.empty()) answer_gets();
     if (!failed_.empty()) [[unlikely]]
         drop_failed();
+    if (!unsettled_losses_.empty()) [[unlikely]]
+        settle_losses();
     return arrivals.count;
 }
 
@@ -295,12 +221,19 @@ void Tcp::look_at_events(Collector& arrivals) {
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         if (event.data.fd == door_.descriptor()) {
+            is_changing_.store(true, std::memory_order_relaxed);
             Door::Outcome outcome = door_.advance();
             for (Door::Opened& opened : outcome.opened) take_opened(std::move(opened));
+            is_changing_.store(false, std::memory_order_relaxed);
             for (Door::Closed& closed : outcome.closed) {
-                peers_[closed.peer].is_lost = true;
-                losses_.push_back({closed.peer, std::move(closed.reason)});
+                lose(closed.peer, "it " + std::move(closed.reason));
             }
+            continue;
+        }
+        if (event.data.fd == news_descriptor_) {
+            take_news_();
+            const bool has_ended = (event.events & (EPOLLHUP | EPOLLERR)) != 0;
+            if (has_ended) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, news_descriptor_, nullptr);
             continue;
         }
         Connection* const connection = find(event.data.fd);
@@ -336,6 +269,7 @@ void Tcp::read(Connection& connection, Collector& arrivals) {
     Incoming& in = connection.in;
     if (!connection.has_lent_payloads) in.release();
     std::uint64_t read_count = 0;
+    connection.is_read_empty = false;
     constexpr std::uint64_t reads_max = placed_bytes_max / data_bytes_max * 4;
     while (read_count < reads_max) {
         if (!in.is_placing()) {
@@ -343,7 +277,10 @@ void Tcp::read(Connection& connection, Collector& arrivals) {
             if (header && take_frame(connection, *header, arrivals)) continue;
             if (arrivals.is_full() && in.has_something()) break;
         }
-        if (!connection.failure().empty() || !in.read()) break;
+        if (!in.failure().empty() || !in.read()) {
+            connection.is_read_empty = true;
+            break;
+        }
         ++read_count;
         connection.quiet_polls = 0;
         if (connection.placed_get != 0 && !in.is_placing()) placed(connection);
@@ -355,11 +292,15 @@ bool Tcp::take_frame(Connection& connection, const FrameHeader& header, Collecto
     Incoming& in = connection.in;
     if (header.kind == FrameKind::data) {
         take_data(connection, header);
-        return connection.failure().empty();
+        return connection.in.failure().empty();
     }
     const bool is_get = header.kind == FrameKind::get && header.payload_bytes == sizeof(GetRequest);
     const bool is_message = header.kind == FrameKind::message &&
                             header.payload_bytes <= fragment_bytes_max;
+    if (header.kind == FrameKind::goodbye && header.payload_bytes == 0) {
+        take_goodbye(connection, header);
+        return true;
+    }
     if (!is_get && !is_message) {
         in.fail_because("what came is no frame");
         return false;
@@ -369,7 +310,7 @@ bool Tcp::take_frame(Connection& connection, const FrameHeader& header, Collecto
     if (is_get) {
         take_get(connection, header, *payload);
         in.skip(header);
-        return connection.failure().empty();
+        return connection.in.failure().empty();
     }
     if (arrivals.is_full()) return false;
     arrivals.out[arrivals.count++] = {
@@ -425,55 +366,14 @@ std::size_t Tcp::poll_completions(std::span<Completion> out) {
 }
 
 bool Tcp::has_work() {
+    looked_at_ns_ = 0;
     if (!completions_.empty() || !losses_.empty() || !failed_.empty()) return true;
+    if (!unsettled_losses_.empty()) return true;
     const auto has_something = [](const auto& entry) { return entry.second->in.has_something(); };
     if (std::ranges::any_of(connections_, has_something)) return true;
     epoll_event event{};
     return ::epoll_wait(events_.get(), &event, 1, 0) > 0;
 }
-
-// ---- Ends ----
-
-void Tcp::drop_failed() {
-    std::ranges::sort(failed_);
-    const auto [first, last] = std::ranges::unique(failed_);
-    failed_.erase(first, last);
-    for (Connection* const connection : std::exchange(failed_, {})) {
-        drop(*connection, connection->failure());
-    }
-}
-
-void Tcp::drop(Connection& connection, std::string reason) {
-    // A payload of it may be among the arrivals of this poll.
-    if (connection.has_lent_payloads) return failed_.push_back(&connection);
-    const Status lost{Errc::peer_lost, 0};
-    for (const OperationId id : connection.out.abandon()) complete(id, lost);
-    std::erase_if(gets_, [&](const auto& entry) {
-        if (entry.second.connection != &connection) return false;
-        complete(entry.second.id, lost);
-        return true;
-    });
-    std::erase_if(answers_, [&](const Answer& answer) { return answer.connection == &connection; });
-    std::erase(hot_, &connection);
-    Peer& peer = peers_[connection.peer];
-    if (peer.out == &connection) peer.out = nullptr;
-    if (!std::exchange(peer.is_lost, true)) {
-        losses_.push_back(
-            {connection.peer,
-             fmt::format("the connection {} has ended: {}", connection.ends, reason)}
-        );
-    }
-    connections_.erase(connection.socket.get());
-}
-
-std::optional<Loss> Tcp::take_loss() {
-    if (losses_.empty()) return std::nullopt;
-    Loss loss = std::move(losses_.front());
-    losses_.pop_front();
-    return loss;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<TcpEndpoint>> open_endpoint(Options options) {
     auto endpoint = std::make_unique<Tcp>(std::move(options));

@@ -25,19 +25,29 @@ struct Options {
     Listener listener;
     /// None: not known yet; then it is asked again at a later post.
     std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t peer)> addresses_of;
+    /// Becomes readable when addresses_of() may know more; take_news() reads from it then. -1:
+    /// never.
+    int news_descriptor = -1;
+    std::function<void()> take_news;
+    /// To connect. A process that is connected to may take as long as it likes to say something:
+    /// it may be computing.
     std::uint32_t connect_timeout_ms = 20'000;
 };
 
-/// A peer that can't be reached any more: what was said to it is lost.
-struct Loss {
-    std::uint32_t peer = 0;
-    std::string reason;  ///< With both ends' addresses.
+/// How a process goes.
+enum class Parting : std::uint8_t {
+    finished,  ///< Nobody needs it any more.
+    early,     ///< To others it is a loss.
 };
 
 class TcpEndpoint : public Endpoint {
   public:
-    /// What hasn't been said before.
-    [[nodiscard]] virtual std::optional<Loss> take_loss() = 0;
+    /// Says goodbye and waits until what was sent has reached the other hosts, at most so long.
+    /// Nothing may be called afterwards. The one function that waits.
+    virtual void part(Parting parting, std::uint32_t timeout_ms) = 0;
+    /// In a child that the process forked: closes all sockets, without a word to anybody. Only
+    /// system calls.
+    virtual void abandon() noexcept = 0;
 };
 
 /// Errors: Errc::system.

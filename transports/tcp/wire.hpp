@@ -11,6 +11,7 @@ enum class FrameKind : std::uint32_t {
     message = 1,  ///< `first` and `second` are the MessageHeader.
     get = 2,      ///< Read `second` bytes at `first` for me; the payload is a GetRequest.
     data = 3,     ///< Of the get `first`, from its byte `second` on.
+    goodbye = 4,  ///< The last frame. `first` is 1 when nobody needs the sender any more.
 };
 
 struct FrameHeader {

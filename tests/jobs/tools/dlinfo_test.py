@@ -43,7 +43,7 @@ def check_facts():
     assert list(everything) == SECTIONS, list(everything)
     assert everything["cpus"]["allowed"] == sorted(os.sched_getaffinity(0)), everything["cpus"]
     assert [transport["name"] for transport in everything["transports"]] == [
-        "loopback", "shm", "shm cross-memory attach"]
+        "loopback", "shm", "shm cross-memory attach", "tcp"]
     assert everything["copy-table"]["in_force"] == "built in"
     assert everything["copy-table"]["table"]["rows"][0]["size_bytes_min"] == 0
     assert list(facts("limits")) == ["limits"]

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How connections end: by a goodbye, by a loss, in a forked child.
+///
+/// Whoever goes says so behind all that it has sent, closes its sending half and waits until the
+/// other systems have all of it: one that closes while others still send to it makes their answers
+/// and its own last bytes disappear.
+#include "runtime/base/check.hpp"
+#include "runtime/base/clock.hpp"
+#include "transports/tcp/tcp_endpoint.hpp"
+
+#include <algorithm>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dlrt::tcp {
+
+void Tcp::take_goodbye(Connection& connection, const FrameHeader& header) {
+    connection.in.skip(header);
+    connection.has_said_goodbye = true;
+    Peer& peer = peers_[connection.peer];
+    if (header.first == 1) {
+        peer.has_finished = true;
+    } else {
+        connection.in.fail_because("the other end has left");
+    }
+}
+
+void Tcp::drop_failed() {
+    std::ranges::sort(failed_);
+    const auto [first, last] = std::ranges::unique(failed_);
+    failed_.erase(first, last);
+    for (Connection* const connection : std::exchange(failed_, {})) {
+        // What the other end has said before is still there, perhaps a goodbye. And a payload of it
+        // may be among the arrivals of this poll.
+        const bool is_read = connection->is_read_empty || !connection->in.failure().empty();
+        if (is_read && !connection->has_lent_payloads) {
+            drop(*connection);
+        } else {
+            failed_.push_back(connection);
+            keep_reading(*connection);
+        }
+    }
+}
+
+void Tcp::keep_reading(Connection& connection) {
+    if (std::ranges::find(hot_, &connection) == hot_.end()) hot_.push_back(&connection);
+}
+
+void Tcp::drop(Connection& connection) {
+    const Status lost{Errc::peer_lost, 0};
+    for (const OperationId id : connection.out.abandon()) complete(id, lost);
+    std::erase_if(gets_, [&](const auto& entry) {
+        if (entry.second.connection != &connection) return false;
+        complete(entry.second.id, lost);
+        return true;
+    });
+    std::erase_if(answers_, [&](const Answer& answer) { return answer.connection == &connection; });
+    std::erase(hot_, &connection);
+    Peer& peer = peers_[connection.peer];
+    if (peer.out == &connection) peer.out = nullptr;
+    if (!peer.has_finished) {
+        lose(
+            connection.peer,
+            fmt::format("the connection {} has ended: {}", connection.ends, connection.failure())
+        );
+    }
+    is_changing_.store(true, std::memory_order_relaxed);
+    connections_.erase(connection.socket.get());
+    is_changing_.store(false, std::memory_order_relaxed);
+}
+
+void Tcp::lose(std::uint32_t peer, std::string reason) {
+    if (std::exchange(peers_[peer].is_lost, true)) return;
+    unsettled_losses_.push_back({PeerIndex{peer}, std::move(reason)});
+}
+
+void Tcp::settle_losses() {
+    const auto is_settled = [this](const Loss& loss) {
+        // What came over another connection of that peer comes first.
+        return std::ranges::none_of(connections_, [&](const auto& entry) {
+            const Connection& connection = *entry.second;
+            return connection.peer == static_cast<std::uint32_t>(loss.peer) &&
+                   !connection.is_read_empty;
+        });
+    };
+    for (Loss& loss : unsettled_losses_) {
+        if (is_settled(loss)) losses_.push_back(std::move(loss));
+    }
+    std::erase_if(unsettled_losses_, [this](const Loss& loss) {
+        return std::ranges::any_of(losses_, [&](const Loss& told) {
+            return told.peer == loss.peer;
+        });
+    });
+    // The others' connections are looked at in the next poll.
+    for (const Loss& loss : unsettled_losses_) {
+        for (const auto& [socket, connection] : connections_) {
+            const bool is_of_it = connection->peer == static_cast<std::uint32_t>(loss.peer);
+            if (is_of_it) keep_reading(*connection);
+        }
+    }
+}
+
+std::optional<Loss> Tcp::take_loss() {
+    if (losses_.empty()) return std::nullopt;
+    Loss loss = std::move(losses_.front());
+    losses_.pop_front();
+    return loss;
+}
+
+/// Whether nothing is left to do.
+bool Tcp::finish_sending(Connection& connection) {
+    if (!connection.failure().empty()) return true;
+    connection.out.flush(gone_);
+    gone_.clear();
+    if (!connection.out.failure().empty()) return true;
+    if (connection.out.is_idle() && !connection.is_shut) {
+        ::shutdown(connection.socket.get(), SHUT_WR);
+        connection.is_shut = true;
+    }
+    if (!connection.in.drain()) return true;
+    int unacknowledged_bytes = 0;
+    const int asked = ::ioctl(connection.socket.get(), SIOCOUTQ, &unacknowledged_bytes);
+    return connection.is_shut && (asked != 0 || unacknowledged_bytes == 0);
+}
+
+void Tcp::part(Parting parting, std::uint32_t timeout_ms) {
+    constexpr int patience_ms_max = 16;
+    const std::uint64_t deadline_ns = monotonic_ns() + std::uint64_t{timeout_ms} * 1'000'000;
+    std::vector<Connection*> left;
+    for (const auto& [socket, connection] : connections_) {
+        if (!connection->failure().empty()) continue;
+        const std::uint64_t is_finished = parting == Parting::finished ? 1 : 0;
+        connection->out.send({0, FrameKind::goodbye, is_finished, 0}, {});
+        left.push_back(connection.get());
+    }
+    std::vector<pollfd> entries;
+    for (int patience_ms = 1;; patience_ms = std::min(2 * patience_ms, patience_ms_max)) {
+        std::erase_if(left, [this](Connection* connection) { return finish_sending(*connection); });
+        if (left.empty() || monotonic_ns() >= deadline_ns) return;
+        entries.clear();
+        for (const Connection* connection : left) {
+            const bool wants_room = !connection->out.is_idle();
+            const int events = wants_room ? POLLIN | POLLOUT : POLLIN;
+            entries.push_back({connection->socket.get(), static_cast<short>(events), 0});
+        }
+        // Nothing tells when the other system has taken the last bytes.
+        ::poll(entries.data(), entries.size(), patience_ms);
+    }
+}
+
+void Tcp::abandon() noexcept {
+    // Another thread was at it when this process was made.
+    if (is_changing_.load(std::memory_order_relaxed)) return;
+    events_.reset();
+    door_.close_all();
+    for (auto& [socket, connection] : connections_) connection->socket.reset();
+}
+
+}  // namespace dlrt::tcp

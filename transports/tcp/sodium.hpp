@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// libsodium, loaded when it is first needed: a process that speaks to nobody on another host
+/// doesn't pay for it. Any thread.
+#pragma once
+
+#include "runtime/base/status.hpp"
+
+#include <sodium.h>
+
+namespace dlrt::tcp {
+
+struct Sodium {
+    decltype(&::sodium_init) init = nullptr;
+    decltype(&::randombytes_buf) randombytes_buf = nullptr;
+    decltype(&::crypto_auth) auth = nullptr;
+    decltype(&::crypto_auth_verify) auth_verify = nullptr;
+    decltype(&::crypto_generichash) generichash = nullptr;
+};
+
+/// Errors: Errc::system when it isn't installed or is unusable.
+[[nodiscard]] Status load_sodium();
+/// Ends the process where load_sodium() fails.
+[[nodiscard]] const Sodium& sodium();
+
+}  // namespace dlrt::tcp

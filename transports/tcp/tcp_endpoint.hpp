@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is behind a TcpEndpoint. Private to tcp.cpp and ending.cpp.
+#pragma once
+
+#include "transports/tcp/connection.hpp"
+#include "transports/tcp/door.hpp"
+#include "transports/tcp/tcp.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace dlrt::tcp {
+
+class Tcp final : public TcpEndpoint {
+  public:
+    explicit Tcp(Options options);
+    [[nodiscard]] Status start();
+
+    [[nodiscard]] std::string_view name() const override { return "tcp"; }
+    [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+    [[nodiscard]] Post post_eager(PeerIndex peer, MessageHeader header, Bytes payload) override;
+    [[nodiscard]] Post post_fragment(
+        PeerIndex peer, MessageHeader header, Bytes payload, OperationId id
+    ) override;
+    [[nodiscard]] RemoteMemory describe(Bytes memory) override {
+        return {.address = reinterpret_cast<std::uintptr_t>(memory.data()), .key = key_};
+    }
+    [[nodiscard]] Post post_get(
+        PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id
+    ) override;
+    [[nodiscard]] bool can_load(PeerIndex, const RemoteMemory&, std::uint64_t) override {
+        return false;
+    }
+    [[nodiscard]] std::size_t poll(std::span<Arrival> out) override;
+    [[nodiscard]] std::size_t poll_completions(std::span<Completion> out) override;
+    [[nodiscard]] bool has_work() override;
+    [[nodiscard]] LargeProtocol choose_large(PeerIndex, std::uint64_t, Traffic) const override {
+        return LargeProtocol::rendezvous_read;
+    }
+    [[nodiscard]] std::uint32_t fragment_bytes(std::uint64_t) const override {
+        return fragment_bytes_max;
+    }
+    [[nodiscard]] std::optional<Loss> take_loss() override;
+    void part(Parting parting, std::uint32_t timeout_ms) override;
+    void abandon() noexcept override;
+
+  private:
+    struct Peer {
+        Connection* out = nullptr;
+        bool is_lost = false;
+        bool has_finished = false;  ///< Whatever is said to it, nobody listens any more.
+    };
+    struct Get {
+        MutableBytes target;
+        std::uint64_t missing_bytes = 0;
+        OperationId id{};
+        const Connection* connection = nullptr;
+    };
+    /// Of a get that a peer asked for.
+    struct Answer {
+        Connection* connection;
+        std::uint64_t number;
+        Bytes rest;
+        std::uint64_t offset_bytes;
+    };
+    struct Collector {
+        std::span<Arrival> out;
+        std::size_t count = 0;
+        [[nodiscard]] bool is_full() const { return count == out.size(); }
+    };
+
+    [[nodiscard]] Connection* connection_to(PeerIndex peer);
+    void after_send(Connection& connection);
+    void watch_for_room(Connection& connection, bool is_wanted);
+    void take_opened(Door::Opened&& opened);
+    void look_at_events(Collector& arrivals);
+    void read(Connection& connection, Collector& arrivals);
+    /// False: nothing more can be done with what is there.
+    [[nodiscard]] bool take_frame(
+        Connection& connection, const FrameHeader& header, Collector& arrivals
+    );
+    void take_get(Connection& connection, const FrameHeader& header, Bytes payload);
+    void take_data(Connection& connection, const FrameHeader& header);
+    void placed(Connection& connection);
+    void answer_gets();
+    void flush(Connection& connection);
+    void take_goodbye(Connection& connection, const FrameHeader& header);
+    void drop(Connection& connection);
+    void drop_failed();
+    void keep_reading(Connection& connection);
+    void lose(std::uint32_t peer, std::string reason);
+    /// Tells of the losses of those from whom all that came has been polled.
+    void settle_losses();
+    [[nodiscard]] bool finish_sending(Connection& connection);
+    void complete(OperationId id, Status status) { completions_.push_back({id, status}); }
+    void complete_gone();
+    [[nodiscard]] Connection* find(int socket) const;
+
+    Identity identity_;
+    std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t)> addresses_of_;
+    Capabilities capabilities_;
+    Fd events_;
+    Door door_;
+    std::uint64_t key_ = 0;  ///< Who shows it has got the address from here.
+    std::vector<Peer> peers_;
+    std::unordered_map<int, std::unique_ptr<Connection>> connections_;  ///< By socket.
+    std::vector<Connection*> hot_;
+    std::vector<Connection*> lenders_;  ///< Of payloads among the arrivals of the last poll.
+    std::vector<Connection*> failed_;
+    std::unordered_map<std::uint64_t, Get> gets_;
+    std::uint64_t next_get_ = 1;
+    std::deque<Answer> answers_;
+    std::vector<OperationId> gone_;
+    std::deque<Completion> completions_;
+    std::vector<Loss> unsettled_losses_;
+    std::deque<Loss> losses_;
+    int news_descriptor_;
+    std::function<void()> take_news_;
+    std::uint64_t looked_at_ns_ = 0;  ///< At the events. 0: look in the next poll.
+    /// While the containers of descriptors change: a child forked then leaves them alone.
+    std::atomic<bool> is_changing_{false};
+};
+
+}  // namespace dlrt::tcp

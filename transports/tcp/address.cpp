@@ -167,7 +167,7 @@ Result<Listener> listen_anywhere(Family family, PortRange ports) {
     }
     if (ports.first == 0) return fail_errno(errno, "cannot listen on a TCP port");
     return fail_errno(
-        errno, "no TCP port of {} to {} is free to listen on; choose others with --port-range",
+        errno, "no TCP port of {} to {} is free to listen on; choose others with DLRT_TCP_PORTS",
         ports.first, ports.last
     );
 }

@@ -2,6 +2,7 @@
 /// What TCP alone has to do: strangers, proofs, addresses that lead nowhere, and connections that
 /// end.
 #include "tests/transports/tcp_network.hpp"
+#include "transports/tcp/wire.hpp"
 
 #include <cstring>
 #include <poll.h>

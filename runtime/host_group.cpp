@@ -163,8 +163,7 @@ class HostGroup::Leader {
         if (!admitted.ok()) return admitted;
         const GroupResources& made = leader_->resources();
         Result<Membership> membership = open_membership(
-            own_rank(),
-            {made.map_file.get(), made.segment->descriptor(), made.doorbells[0].get()}
+            own_rank(), {made.map_file.get(), made.segment->descriptor(), made.doorbells[0].get()}
         );
         if (!membership) return membership;
         if (Status status = leader_->start(); !status.ok()) return status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ranks that no daemon has introduced to each other. They exchange identities through whatever
-/// store their launcher offers; the first rank of each host then makes the host segment and hands it
-/// out over an abstract socket, whose name and secret travelled with its identity, in the words of
-/// format.md. These sockets stay open: their end tells of a death. Where there are several hosts,
-/// ranks exchange addresses as well; a host's first rank tells the others.
+/// store their launcher offers; the first rank of each host then makes the host segment and hands
+/// it out over an abstract socket, whose name and secret travelled with its identity, in the words
+/// of format.md. These sockets stay open: their end tells of a death. Where there are several
+/// hosts, ranks exchange addresses as well; a host's first rank tells the others.
 ///
 /// The death of a rank marks it departed on its host. The death of a first rank raises the abort
 /// there as well, since nobody is left to notice the next one.

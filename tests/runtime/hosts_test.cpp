@@ -148,22 +148,25 @@ bool says(const Status& status, Errc code, std::initializer_list<const char*> wo
 
 TEST_CASE("hosts: messages of all sizes pass within and between hosts", "[runtime]") {
     const auto level = GENERATE(ThreadLevel::single, ThreadLevel::multiple);
-    CHECK(run_job(
-              {4, 2},
-              [](std::uint32_t) {
-                  const JobMap& map = Core::get()->job_map();
-                  if (map.hosts.size() != 2 || map.hosts[1].name != "h1") return 1;
-                  if (map.ranks[3].host_index != 1 || map.ranks[3].local_rank != 1) return 2;
-                  int number = 3;
-                  for (const std::size_t size : {std::size_t{0}, std::size_t{8}, std::size_t{4096},
-                                                 std::size_t{65536}, std::size_t{65537}, mib + 3}) {
-                      if (!exchange_all(size)) return number;
-                      ++number;
-                  }
-                  return 0;
-              },
-              level
-          ) == Statuses{0, 0, 0, 0});
+    CHECK(
+        run_job(
+            {4, 2},
+            [](std::uint32_t) {
+                const JobMap& map = Core::get()->job_map();
+                if (map.hosts.size() != 2 || map.hosts[1].name != "h1") return 1;
+                if (map.ranks[3].host_index != 1 || map.ranks[3].local_rank != 1) return 2;
+                int number = 3;
+                for (const std::size_t size :
+                     {std::size_t{0}, std::size_t{8}, std::size_t{4096}, std::size_t{65536},
+                      std::size_t{65537}, mib + 3}) {
+                    if (!exchange_all(size)) return number;
+                    ++number;
+                }
+                return 0;
+            },
+            level
+        ) == Statuses{0, 0, 0, 0}
+    );
 }
 
 TEST_CASE("hosts: collectives meet over hosts with one and with several ranks", "[runtime]") {
@@ -183,7 +186,9 @@ TEST_CASE("hosts: collectives meet over hosts with one and with several ranks", 
           }) == Statuses(5, 0));
 }
 
-TEST_CASE("hosts: what was sent before finalize arrives, however late it is received", "[runtime]") {
+TEST_CASE(
+    "hosts: what was sent before finalize arrives, however late it is received", "[runtime]"
+) {
     CHECK(run_job({2, 2}, [](std::uint32_t rank) {
               constexpr int count = 3000;
               if (rank == 0) {
@@ -253,7 +258,8 @@ TEST_CASE("hosts: when a rank dies elsewhere both ends of its connection are nam
         std::vector<std::byte> data(8);
         if (rank == 0 && !receive_bytes(2, 1, data).ok()) return 3;
         const Status lost = receive_bytes(2, 2, data);
-        if (!says(lost, Errc::peer_lost, {"world rank 2", "the connection from ", " to "})) return 4;
+        if (!says(lost, Errc::peer_lost, {"world rank 2", "the connection from ", " to "}))
+            return 4;
         // Of those that are left nobody is disturbed.
         const auto other = static_cast<std::int32_t>(1 - rank);
         if (rank == 0 && !send_bytes(other, 3, data).ok()) return 5;

@@ -26,8 +26,8 @@ InterfaceAddress at(std::string interface, std::string_view host) {
 }
 
 const std::vector<InterfaceAddress> host = {
-    at("lo", "127.0.0.1"),   at("lo", "::1"),         at("docker0", "172.17.0.1"),
-    at("eth0", "10.77.0.1"), at("eth0", "fd77::1"),   at("eth0", "fe80::1"),
+    at("lo", "127.0.0.1"),   at("lo", "::1"),       at("docker0", "172.17.0.1"),
+    at("eth0", "10.77.0.1"), at("eth0", "fd77::1"), at("eth0", "fe80::1"),
     at("eth1", "10.78.0.1"),
 };
 
@@ -45,8 +45,9 @@ Texts chosen(
 }  // namespace
 
 TEST_CASE("interfaces: all but loopback and link-local ones, bridges last", "[transports]") {
-    CHECK(chosen("") == Texts{"10.77.0.1:4000", "[fd77::1]:4000", "10.78.0.1:4000",
-                              "172.17.0.1:4000"});
+    CHECK(
+        chosen("") == Texts{"10.77.0.1:4000", "[fd77::1]:4000", "10.78.0.1:4000", "172.17.0.1:4000"}
+    );
     CHECK(chosen("", Family::ipv4) == Texts{"10.77.0.1:4000", "10.78.0.1:4000", "172.17.0.1:4000"});
     CHECK(chosen("", Family::ipv6) == Texts{"[fd77::1]:4000"});
 }

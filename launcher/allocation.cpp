@@ -126,18 +126,7 @@ Result<Allocation> find_allocation(
     if (!mentions) return mentions.error();
     if (mentions->empty()) return allocation_of(local_host_name());
     const OwnHost own_host = find_own_host();
-    Result<Allocation> allocation = allocate(*mentions, own_host);
-    if (!allocation || options.is_dry_run) return allocation;
-    for (const AllocatedHost& host : allocation->hosts) {
-        if (host.is_own) continue;
-        return fail(
-            Errc::argument,
-            "host {} is not this one ({}); starting ranks on other hosts isn't in this version of "
-            "dlrun",
-            host.name, own_host.name()
-        );
-    }
-    return allocation;
+    return allocate(*mentions, own_host);
 }
 
 }  // namespace dlrt::launcher

@@ -48,8 +48,7 @@ struct Allocation {
 );
 
 /// Reads the lists and files of the command line, or else the hostfile that the environment's
-/// DLRT_HOSTFILE names. Errors: Errc::argument or Errc::system with the line to print, also for a
-/// host that this version can't reach unless nothing is going to be started.
+/// DLRT_HOSTFILE names. Errors: Errc::argument or Errc::system with the line to print.
 [[nodiscard]] Result<Allocation> find_allocation(
     const Options& options, std::span<const std::string> environment
 );

@@ -16,11 +16,19 @@ namespace {
 
 constexpr std::size_t read_bytes = 128 * 1024;
 
+void set_nonblocking(int descriptor) {
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+}
+
 }  // namespace
 
-Channel::Channel(EventLoop& loop, Fd stream, Handlers handlers)
-    : loop_(loop), watch_(loop, stream.release()), handlers_(std::move(handlers)) {
-    ::fcntl(watch_.get(), F_SETFL, ::fcntl(watch_.get(), F_GETFL) | O_NONBLOCK);
+Channel::Channel(EventLoop& loop, Stream stream, Handlers handlers)
+    : loop_(loop), watch_(loop, stream.input.release()), handlers_(std::move(handlers)) {
+    set_nonblocking(watch_.get());
+    if (stream.output.is_open()) {
+        set_nonblocking(stream.output.get());
+        own_output_ = std::make_unique<DescriptorWatch>(loop, stream.output.release());
+    }
     watch_.when_readable([this] { read(); });
 }
 
@@ -40,12 +48,12 @@ void Channel::flush() {
     is_flush_due_ = false;
     while (is_open() && output_sent_ < output_.size()) {
         const ssize_t put = ::write(
-            watch_.get(), output_.data() + output_sent_, output_.size() - output_sent_
+            output_watch().get(), output_.data() + output_sent_, output_.size() - output_sent_
         );
         if (put < 0 && errno == EINTR) continue;
         if (put < 0 && errno == EAGAIN) {
             is_flush_due_ = true;
-            watch_.when_writable([this] { flush(); });
+            output_watch().when_writable([this] { flush(); });
             return;
         }
         // The reading side notices the end as well, after what was sent before it.
@@ -60,7 +68,7 @@ void Channel::flush_blocking(int limit_ms) {
     while (is_open() && !output_.empty()) {
         flush();
         if (output_.empty()) return;
-        pollfd entry{watch_.get(), POLLOUT, 0};
+        pollfd entry{output_watch().get(), POLLOUT, 0};
         // Who doesn't read for so long is stopped or stuck.
         if (::poll(&entry, 1, limit_ms) == 0) return;
     }
@@ -106,6 +114,7 @@ void Channel::fail_with(std::string reason) {
 
 void Channel::close() {
     watch_.close();
+    if (own_output_ != nullptr) own_output_->close();
     output_.clear();
     output_sent_ = 0;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Frames over a stream between head and daemon, in the event loop. Whatever carries the stream (a
-/// socket pair here, ssh's pipes or TCP elsewhere) stays below this class.
+/// socket pair, ssh's pipes) stays below this class.
 #pragma once
 
 #include "launcher/event_loop.hpp"
 #include "launcher/frame.hpp"
-#include "runtime/base/fd.hpp"
+#include "launcher/stream.hpp"
 
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ class Channel {
         std::function<void(std::string reason)> on_closed;
     };
 
-    Channel(EventLoop& loop, Fd stream, Handlers handlers);
+    Channel(EventLoop& loop, Stream stream, Handlers handlers);
 
     /// Never blocks; frames leave in order. Without effect once the channel is closed.
     void send(const Frame& frame);
@@ -36,9 +36,13 @@ class Channel {
     void take_frames();
     void flush();
     void fail_with(std::string reason);
+    [[nodiscard]] DescriptorWatch& output_watch() {
+        return own_output_ != nullptr ? *own_output_ : watch_;
+    }
 
     EventLoop& loop_;
     DescriptorWatch watch_;
+    std::unique_ptr<DescriptorWatch> own_output_;  ///< Null where one socket carries both.
     Handlers handlers_;
     std::vector<std::byte> input_;
     std::size_t input_used_ = 0;  ///< Bytes of input_ that hold something.

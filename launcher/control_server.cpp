@@ -192,6 +192,7 @@ void ControlServer::give_up_claim(std::uint32_t local_rank) {
     if (claims_[local_rank].pid == 0 && life != absent) return;
     claims_[local_rank].pid = 0;
     job_.segment.mark_departed(local_rank);
+    if (job_.map.hosts.size() > 1) handlers_.on_departed(job_.ends[local_rank].rank);
 }
 
 bool ControlServer::take(Connection& connection, const Abort& abort) {
@@ -213,13 +214,19 @@ bool ControlServer::take(Connection& connection, const Finalized&) {
 bool ControlServer::take(Connection& connection, const PutAddress& put) {
     if (connection.local_rank == UINT32_MAX) return false;
     const std::uint32_t rank = job_.ends[connection.local_rank].rank;
-    addresses_[{rank, put.transport}] = put.address;
+    const RankAddress address{rank, put.transport, put.address};
+    learn(address);
+    if (job_.map.hosts.size() > 1) handlers_.on_address(address);
+    return true;
+}
+
+void ControlServer::learn(const RankAddress& known) {
+    addresses_[{known.rank, known.transport}] = known.address;
     std::erase_if(open_questions_, [&](const Question& question) {
-        if (question.rank != rank || question.transport != put.transport) return false;
-        answer(*question.asker, Address{rank, put.transport, put.address});
+        if (question.rank != known.rank || question.transport != known.transport) return false;
+        answer(*question.asker, Address{known.rank, known.transport, known.address});
         return true;
     });
-    return true;
 }
 
 bool ControlServer::take(Connection& connection, const GetAddress& get) {
@@ -234,6 +241,10 @@ bool ControlServer::take(Connection& connection, const GetAddress& get) {
         return answer(connection, Address{get.rank, get.transport, found->second});
     }
     open_questions_.push_back({&connection, get.rank, get.transport});
+    const bool is_elsewhere = job_.map.ranks[get.rank].host_index != job_.host_index;
+    if (is_elsewhere && asked_.emplace(get.rank, get.transport).second) {
+        handlers_.on_address_wanted({get.rank, get.transport});
+    }
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,12 @@ class ControlServer {
     struct Handlers {
         std::function<void(std::uint32_t local_rank, std::int32_t pid, const Abort& abort)>
             on_abort;
+        /// For ranks on other hosts.
+        std::function<void(const RankAddress& address)> on_address;
+        /// The address of a rank on another host, asked for once; learn() brings it.
+        std::function<void(const AddressWanted& wanted)> on_address_wanted;
+        /// A rank has left without finalizing, and somebody may wait for it.
+        std::function<void(std::uint32_t rank)> on_departed;
     };
 
     /// Takes the control ends of `job`, and uses the rest of it until destroyed.
@@ -34,6 +41,8 @@ class ControlServer {
     void set_rank_pid(std::uint32_t local_rank, std::int32_t pid);
     /// Takes what this rank has sent so far: its last words count though its end is known already.
     void take_pending(std::uint32_t local_rank);
+    /// The address of a rank on another host. Answers who has asked for it.
+    void learn(const RankAddress& address);
     /// Somebody has joined the job as this rank and has not left in good order.
     [[nodiscard]] bool is_claimed(std::uint32_t local_rank) const;
     /// A claimed rank will not come back: others must not wait for it.
@@ -89,6 +98,7 @@ class ControlServer {
     std::unique_ptr<DescriptorWatch> listener_;
     std::map<std::pair<std::uint32_t, std::string>, std::vector<std::byte>> addresses_;
     std::vector<Question> open_questions_;
+    std::set<std::pair<std::uint32_t, std::string>> asked_;  ///< Of ranks on other hosts.
 };
 
 }  // namespace dlrt::launcher

@@ -6,7 +6,7 @@
 #include "launcher/cpu_claim.hpp"
 #include "launcher/cpu_lender.hpp"
 #include "launcher/descriptors.hpp"
-#include "launcher/host_facts.hpp"
+#include "launcher/head_talk.hpp"
 #include "launcher/input_feeder.hpp"
 #include "launcher/keeper.hpp"
 #include "launcher/keeper_link.hpp"
@@ -22,7 +22,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <utility>
@@ -56,7 +55,7 @@ std::uint64_t unix_time_of(std::uint64_t monotonic_time_ns) {
 
 class Daemon {
   public:
-    Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim);
+    Daemon(Stream stream, PreparedJob job, Keeper keeper, CpuClaim claim);
     void run();
 
   private:
@@ -66,6 +65,8 @@ class Daemon {
     void take(SignalRanks&& request);
     void take(SuspendRanks&& request);
     void take(StdinBytes&& input);
+    void take(RankAddress&& address);
+    void take(RankDeparted&& departed);
     /// What only a daemon says.
     template<typename Other>
     void take(Other&&) {}
@@ -114,7 +115,7 @@ class Daemon {
     bool is_finished_ = false;
 };
 
-Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim)
+Daemon::Daemon(Stream stream, PreparedJob job, Keeper keeper, CpuClaim claim)
     : job_(std::move(job)),
       claim_(std::move(claim)),
       keeper_(
@@ -146,10 +147,14 @@ Daemon::Daemon(Fd stream, PreparedJob job, Keeper keeper, CpuClaim claim)
            [this] { on_output_ended(); }}
       ),
       control_(
-          loop_, job_, {[this](std::uint32_t local_rank, std::int32_t pid, const Abort& abort) {
-              report_missed_rank(local_rank);
-              send(RankAborted{job_.ends[local_rank].rank, pid, abort.code, abort.text});
-          }}
+          loop_, job_,
+          {[this](std::uint32_t local_rank, std::int32_t pid, const Abort& abort) {
+               report_missed_rank(local_rank);
+               send(RankAborted{job_.ends[local_rank].rank, pid, abort.code, abort.text});
+           },
+           [this](const RankAddress& address) { send(address); },
+           [this](const AddressWanted& wanted) { send(wanted); },
+           [this](std::uint32_t rank) { send(RankDeparted{rank}); }}
       ),
       status_(loop_, job_),
       input_(
@@ -211,6 +216,14 @@ void Daemon::take(SuspendRanks&&) {
 
 void Daemon::take(StdinBytes&& input) {
     input_.add(std::move(input.bytes));
+}
+
+void Daemon::take(RankAddress&& address) {
+    control_.learn(address);
+}
+
+void Daemon::take(RankDeparted&& departed) {
+    if (departed.rank < job_.map.size()) job_.segment.mark_departed_elsewhere(departed.rank);
 }
 
 void Daemon::on_head_lost() {
@@ -363,34 +376,6 @@ void Daemon::finish_if_done() {
     loop_.post([this] { loop_.stop(); });
 }
 
-/// Before the event loop: what has been asked for, or nothing when the head went away.
-Result<StartJob> receive_job(int stream, CpuClaim& claim) {
-    TopologyDetail detail = TopologyDetail::quick;
-    while (true) {
-        Result<HostFacts> facts = find_host_facts(detail, claim.busy_cpus());
-        if (!facts) {
-            const std::string text = fmt::format(
-                "host {}: {}", local_host_name(), last_error_text()
-            );
-            static_cast<void>(send_frame(stream, HostFailed{launcher_fault_status, text}));
-            return facts.error();
-        }
-        if (const Status status = send_frame(stream, *facts); !status.ok()) return status;
-        pollfd entry{stream, POLLIN, 0};
-        constexpr auto limit_ms = static_cast<int>(heartbeat_default_ms * silent_beats_max);
-        if (::poll(&entry, 1, limit_ms) == 0) return fail(Errc::timeout, "the head says nothing");
-        Result<Frame> frame = receive_frame(stream);
-        if (!frame) return frame.error();
-        if (auto* job = std::get_if<StartJob>(&*frame)) return std::move(*job);
-        const auto* question = std::get_if<DescribeHost>(&*frame);
-        if (question == nullptr) {
-            return fail(Errc::wireup, "the head said something else than StartJob");
-        }
-        detail = question->detail;
-        claim.borrow(question->wanted_cpus, facts->cpus);
-    }
-}
-
 /// What they are bound to together; empty where one of them isn't bound.
 std::vector<std::uint32_t> cpus_of_ranks(const LaunchPlan& plan) {
     std::vector<std::uint32_t> cpus;
@@ -403,7 +388,7 @@ std::vector<std::uint32_t> cpus_of_ranks(const LaunchPlan& plan) {
 
 }  // namespace
 
-int run_daemon(Fd stream, const ProcessDefaults& defaults) {
+int run_daemon(Stream stream, DaemonPlace place, const ProcessDefaults& defaults) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_NAME, "dlrund");
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -412,21 +397,22 @@ int run_daemon(Fd stream, const ProcessDefaults& defaults) {
     change_signal_mask(SIG_BLOCK);
     redirect_to_null(STDOUT_FILENO);
     CpuClaim claim = CpuClaim::begin(cpu_claim_prefix(), CpuClaim::Wait::while_others_choose);
-    Result<StartJob> asked = receive_job(stream.get(), claim);
+    HeadTalk head(stream, place);
+    Result<StartJob> asked = head.receive_job(claim);
     if (!asked) return asked.error().code == Errc::peer_lost ? 0 : launcher_fault_status;
+    const bool waits_for_others = asked->waits_for_others;
     auto prepared = prepare_job(std::move(*asked), defaults);
     if (const auto* failure = std::get_if<HostFailed>(&prepared)) {
-        static_cast<void>(send_frame(stream.get(), *failure));
-        static_cast<void>(send_frame(stream.get(), JobEnded{}));
+        head.give_up(*failure);
         return 0;
     }
+    if (waits_for_others && !head.may_begin()) return 0;
     auto& job = std::get<PreparedJob>(prepared);
     claim.settle(cpus_of_ranks(job.plan));
     job.plan.cpu_listener = claim.listener();
     Result<Keeper> keeper = fork_keeper(job.plan);
     if (!keeper) {
-        static_cast<void>(send_frame(stream.get(), HostFailed{125, last_error_text()}));
-        static_cast<void>(send_frame(stream.get(), JobEnded{}));
+        head.give_up({launcher_fault_status, std::string(last_error_text())});
         return 0;
     }
     redirect_to_null(STDIN_FILENO);

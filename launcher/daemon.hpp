@@ -7,11 +7,16 @@
 #pragma once
 
 #include "launcher/process_defaults.hpp"
-#include "runtime/base/fd.hpp"
+#include "launcher/stream.hpp"
+
+#include <cstdint>
 
 namespace dlrt::launcher {
 
+/// Where a daemon runs, seen from the head.
+enum class DaemonPlace : std::uint8_t { same_host, other_host };
+
 /// Serves one job over the stream to the head. Returns the exit status of the process.
-[[nodiscard]] int run_daemon(Fd stream, const ProcessDefaults& defaults);
+[[nodiscard]] int run_daemon(Stream stream, DaemonPlace place, const ProcessDefaults& defaults);
 
 }  // namespace dlrt::launcher

@@ -22,7 +22,7 @@ constexpr int launcher_fault_status = 125;
 int obey(const Options& options, const ProcessDefaults& defaults) {
     switch (options.action) {
         case Options::Action::run:
-            return run_head(options, defaults);
+            return run_head(options, defaults, DLRT_VERSION);
         case Options::Action::show_status:
             return show_status(options.status_job);
         case Options::Action::show_help:

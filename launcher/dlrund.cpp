@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// dlrund: the daemon of a host as a program of its own. It is never started by hand: whoever
-/// starts it gives it the stream to the head as descriptor 0, and it serves one job.
+/// starts it gives it the stream to the head, as descriptor 0 or, with --over-stdio, as input and
+/// output, and it serves one job.
 #include "launcher/daemon.hpp"
+#include "launcher/preamble.hpp"
 #include "launcher/process_defaults.hpp"
 
 #include <cstdio>
 #include <fcntl.h>
+#include <string>
 #include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +23,20 @@ bool is_stream_socket(int descriptor) {
     socklen_t size_bytes = sizeof type;
     return ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size_bytes) == 0 &&
            type == SOCK_STREAM;
+}
+
+/// Started by ssh or its like: says first that it is there.
+int serve_over_stdio(const dlrt::launcher::ProcessDefaults& defaults) {
+    using namespace dlrt::launcher;
+    dlrt::Fd input(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    dlrt::Fd output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    const std::string line = preamble(daemon_version(DLRT_VERSION));
+    if (::write(output.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+        return 125;
+    }
+    redirect_to_null(STDIN_FILENO);
+    redirect_to_null(STDOUT_FILENO);
+    return run_daemon({std::move(input), std::move(output)}, DaemonPlace::other_host, defaults);
 }
 
 }  // namespace
@@ -32,15 +50,20 @@ int main(int argument_count, char** arguments) {
         fmt::print("dlrund {}\n", DLRT_VERSION);
         return 0;
     }
-    if (argument_count > 1) {
-        fmt::print(stderr, "dlrund: '{}' is unknown; valid is --version\n", arguments[1]);
+    const bool is_over_stdio = argument_count == 2 &&
+                               std::string_view(arguments[1]) == "--over-stdio";
+    if (argument_count > 1 && !is_over_stdio) {
+        fmt::print(
+            stderr, "dlrund: '{}' is unknown; valid are --version, --over-stdio\n", arguments[1]
+        );
         return usage_status;
     }
+    if (is_over_stdio) return serve_over_stdio(defaults);
     if (!is_stream_socket(STDIN_FILENO)) {
         fmt::print(stderr, "dlrund: is started by dlrun, which gives it a socket as its input\n");
         return usage_status;
     }
     dlrt::Fd stream(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
     redirect_to_null(STDIN_FILENO);
-    return run_daemon(std::move(stream), defaults);
+    return run_daemon({std::move(stream), dlrt::Fd()}, DaemonPlace::same_host, defaults);
 }

@@ -154,14 +154,14 @@ void visit_fields(Fields& fields, F& f) {
     using T = std::remove_const_t<F>;
     if constexpr (std::is_same_v<T, HostFacts>) {
         fields(f.protocol_version, f.host_name, f.pid, f.cpus, f.usable_cpu_count, f.free_port);
-        fields(f.busy_cpus, f.topology);
+        fields(f.busy_cpus, f.topology, f.address, f.caller_address);
     } else if constexpr (std::is_same_v<T, StartJob>) {
         fields(
             f.token, f.host_index, f.job_map, f.programs, f.program_of_rank, f.stdin_kind,
             f.stdin_rank
         );
         fields(f.output, f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
-        fields(f.start_gate, f.memory_binding, f.lends_cpus);
+        fields(f.start_gate, f.memory_binding, f.lends_cpus, f.waits_for_others);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
     } else if constexpr (std::is_same_v<T, RanksStarted>) {
@@ -191,6 +191,12 @@ void visit_fields(Fields& fields, F& f) {
         fields(f.text);
     } else if constexpr (std::is_same_v<T, DescribeHost>) {
         fields(f.detail, f.wanted_cpus);
+    } else if constexpr (std::is_same_v<T, RankAddress>) {
+        fields(f.rank, f.transport, f.address);
+    } else if constexpr (std::is_same_v<T, AddressWanted>) {
+        fields(f.rank, f.transport);
+    } else if constexpr (std::is_same_v<T, RankDeparted>) {
+        fields(f.rank);
     } else {
         static_assert(std::is_empty_v<T>);
     }

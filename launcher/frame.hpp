@@ -3,8 +3,9 @@
 ///
 /// A frame on the stream is a 4-byte length, a 1-byte type and the fields in the order of the
 /// struct. The conversation: HostFacts up, StartJob down (before it
-/// DescribeHost, if need be), then RankStarted, RankOutput, RankEnded …
-/// up and commands down, until JobEnded. A daemon whose stream ends kills its ranks at once.
+/// DescribeHost, if need be), where there are several hosts JobPrepared up and BeginRanks down,
+/// then RanksStarted, RankOutput, RankEnded … up and commands down, until JobEnded. A daemon whose
+/// stream ends kills its ranks at once.
 #pragma once
 
 #include "launcher/memory_binding.hpp"
@@ -20,7 +21,7 @@
 
 namespace dlrt::launcher {
 
-inline constexpr std::uint32_t frame_protocol_version = 1;
+inline constexpr std::uint32_t frame_protocol_version = 2;
 inline constexpr std::size_t frame_bytes_max = 64u << 20;
 inline constexpr std::size_t frame_header_bytes = 4;
 
@@ -48,6 +49,8 @@ struct HostFacts {
     std::uint32_t free_port = 0;           ///< A TCP port that was free a moment ago.
     std::vector<std::uint32_t> busy_cpus;  ///< Of `cpus`, those that this user's other jobs hold.
     HostTopology topology;
+    std::string address;         ///< Its own, at which ssh reached it; empty: not known.
+    std::string caller_address;  ///< Of the host that reached it, as it saw it.
     friend bool operator==(const HostFacts&, const HostFacts&) = default;
 };
 
@@ -88,7 +91,8 @@ struct StartJob {
     std::uint64_t heartbeat_ms = 0;  ///< How often head, daemon and keeper tell that they live.
     std::string start_gate;          ///< For tests: see LaunchPlan.
     MemoryBinding memory_binding = MemoryBinding::first_touch;
-    bool lends_cpus = false;  ///< Ranks may shrink to a cpu each for other jobs of this user.
+    bool lends_cpus = false;        ///< Ranks may shrink to a cpu each for other jobs of this user.
+    bool waits_for_others = false;  ///< Starts no rank before BeginRanks.
     friend bool operator==(const StartJob&, const StartJob&) = default;
 };
 
@@ -226,10 +230,45 @@ struct JobEnded {
     friend bool operator==(const JobEnded&, const JobEnded&) = default;
 };
 
+/// Daemon → head: nothing speaks against starting the ranks of this host.
+struct JobPrepared {
+    friend bool operator==(const JobPrepared&, const JobPrepared&) = default;
+};
+
+/// Head → daemon: all hosts of the job are prepared.
+struct BeginRanks {
+    friend bool operator==(const BeginRanks&, const BeginRanks&) = default;
+};
+
+/// Daemon → head: one of its ranks can be reached there. Head → daemon: the answer to
+/// AddressWanted.
+struct RankAddress {
+    std::uint32_t rank = 0;
+    std::string transport;
+    std::vector<std::byte> address;
+    friend bool operator==(const RankAddress&, const RankAddress&) = default;
+};
+
+/// Daemon → head, once for each rank of another host and transport. Answered by RankAddress as soon
+/// as the address is known.
+struct AddressWanted {
+    std::uint32_t rank = 0;
+    std::string transport;
+    friend bool operator==(const AddressWanted&, const AddressWanted&) = default;
+};
+
+/// Daemon → head → all other daemons: this rank has left the job without finalizing; who waits for
+/// it waits in vain.
+struct RankDeparted {
+    std::uint32_t rank = 0;
+    friend bool operator==(const RankDeparted&, const RankDeparted&) = default;
+};
+
 using Frame = std::variant<
     HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
-    Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled, RankMissed>;
+    Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled, RankMissed, JobPrepared, BeginRanks,
+    RankAddress, AddressWanted, RankDeparted>;
 
 /// The whole frame with its length.
 [[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/host_facts.hpp"
 
+#include "launcher/own_host.hpp"
 #include "launcher/topology_discovery.hpp"
 #include "runtime/base/fd.hpp"
 #include "runtime/wireup/usable_cpus.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cstdlib>
 #include <iterator>
 #include <netinet/in.h>
+#include <sstream>
+#include <string>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace dlrt::launcher {
 namespace {
@@ -54,6 +59,18 @@ Result<HostFacts> find_host_facts(
     facts.free_port = find_free_port();
     facts.topology = std::move(*topology);
     return facts;
+}
+
+void add_ssh_addresses(HostFacts& facts) {
+    // Caller's address and port, own address and port. A resource manager hands on one of a login
+    // elsewhere.
+    const char* text = ::getenv("SSH_CONNECTION");
+    std::vector<std::string> words;
+    std::istringstream stream(text == nullptr ? "" : text);
+    for (std::string word; stream >> word;) words.push_back(std::move(word));
+    if (words.size() != 4 || !find_own_host().is_called(words[2])) return;
+    facts.caller_address = words[0];
+    facts.address = words[2];
 }
 
 }  // namespace dlrt::launcher

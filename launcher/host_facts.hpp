@@ -18,4 +18,8 @@ namespace dlrt::launcher {
     TopologyDetail detail, const std::vector<std::uint32_t>& held_cpus
 );
 
+/// For a daemon that ssh has started: adds the addresses of its environment's SSH_CONNECTION where
+/// it speaks of this host.
+void add_ssh_addresses(HostFacts& facts);
+
 }  // namespace dlrt::launcher

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_builder.hpp"
 
+#include "launcher/host_facts.hpp"
 #include "launcher/output_rule.hpp"
+#include "launcher/own_host.hpp"
 #include "launcher/placer.hpp"
 #include "launcher/rank_environment.hpp"
 #include "launcher/rank_programs.hpp"
@@ -111,28 +113,71 @@ HostOffer offer_of(const HostFacts& facts) {
 }
 
 Result<Placement> place(
-    const Options& options, const CallerContext& context, const HostFacts& facts
+    const Options& options, const Allocation& allocation,
+    std::span<const std::optional<HostFacts>> facts
 ) {
-    const Allocation allocation = context.allocation.hosts.empty() ? allocation_of(facts.host_name)
-                                                                   : context.allocation;
     std::vector<std::optional<HostOffer>> offers(allocation.hosts.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
-        if (allocation.hosts[i].is_own) offers[i] = offer_of(facts);
+        if (facts[i]) offers[i] = offer_of(*facts[i]);
     }
     return place_ranks(options, allocation, offers);
+}
+
+/// Which of the allocation each host of the placement is.
+std::vector<std::uint32_t> places_of(const Placement& placement, const Allocation& allocation) {
+    std::vector<std::uint32_t> places;
+    for (const PlacedHost& host : placement.hosts) {
+        const auto found = std::ranges::find(allocation.hosts, host.name, &AllocatedHost::name);
+        places.push_back(static_cast<std::uint32_t>(found - allocation.hosts.begin()));
+    }
+    return places;
+}
+
+/// Where programs that want to meet find rank 0's host. The name in a list may be only ssh's.
+std::string master_address(
+    const Allocation& allocation, const std::vector<std::uint32_t>& places,
+    std::span<const std::optional<HostFacts>> facts
+) {
+    const AllocatedHost& first = allocation.hosts[places[0]];
+    if (places.size() == 1 && first.is_own) return "127.0.0.1";
+    const auto is_global = [](const std::string& address) {
+        return !address.empty() && address.find('%') == std::string::npos;
+    };
+    if (!first.is_own) {
+        const std::optional<HostFacts>& there = facts[places[0]];
+        return there && is_global(there->address) ? there->address : first.name;
+    }
+    // As the others see this host; who came in by another one saw that.
+    const OwnHost own_host = find_own_host();
+    for (const std::uint32_t place : places) {
+        if (!facts[place] || !is_global(facts[place]->caller_address)) continue;
+        if (own_host.is_called(facts[place]->caller_address)) return facts[place]->caller_address;
+    }
+    return first.name;
+}
+
+/// A rank can be given dlrun's own input only where dlrun runs.
+StdinKind stdin_kind_of(const Options& options, const CallerContext& context, const BuiltJob& job) {
+    if (context.stdin_kind != StdinKind::descriptor) return context.stdin_kind;
+    const std::uint32_t host = job.map.ranks[options.stdin_choice.rank].host_index;
+    return context.allocation.hosts[job.places[host]].is_own ? StdinKind::descriptor
+                                                             : StdinKind::forwarded;
 }
 
 }  // namespace
 
 Result<BuiltJob> build_job(
-    const Options& options, const CallerContext& context, const HostFacts& facts
+    const Options& options, const CallerContext& context,
+    std::span<const std::optional<HostFacts>> facts
 ) {
-    Result<Placement> placement = place(options, context, facts);
+    const Allocation& allocation = context.allocation;
+    Result<Placement> placement = place(options, allocation, facts);
     if (!placement) return placement.error();
     BuiltJob job;
     job.placement = std::move(*placement);
-    for (const PlacedHost& host : job.placement.hosts) {
-        job.topologies.push_back(host.name == facts.host_name ? facts.topology : HostTopology());
+    job.places = places_of(job.placement, allocation);
+    for (const std::uint32_t place : job.places) {
+        job.topologies.push_back(facts[place] ? facts[place]->topology : HostTopology());
     }
     job.map = job.placement.job_map(context.job_id);
     if (const Status status = check_named_ranks(options, job.map.size()); !status.ok())
@@ -146,7 +191,7 @@ Result<BuiltJob> build_job(
     job.start.output = std::move(*output);
     std::vector<Program> programs;
     for (const Block& block : options.blocks) {
-        Result<Program> program = build_program(block, context, facts.host_name);
+        Result<Program> program = build_program(block, context, local_host_name());
         if (!program) return program.error();
         warn_of_missing_variables(block, context, job.warnings);
         const Status status = check_settings(program->environment, job.warnings);
@@ -161,15 +206,16 @@ Result<BuiltJob> build_job(
     job.start.program_of_rank = std::move(wrapped->program_of_rank);
     job.start.token = context.token;
     job.start.job_map = encode_job_map(job.map);
-    job.start.stdin_kind = context.stdin_kind;
+    job.start.stdin_kind = stdin_kind_of(options, context, job);
     job.start.stdin_rank = options.stdin_choice.rank;
-    job.start.master_address = "127.0.0.1";
-    job.start.master_port = facts.free_port;
+    job.start.master_address = master_address(allocation, job.places, facts);
+    job.start.master_port = facts[job.places[0]] ? facts[job.places[0]]->free_port : 0;
     job.start.outlives_failures = options.on_failure != OnFailure::kill;
     job.start.heartbeat_ms = context.heartbeat_ms;
     job.start.start_gate = context.start_gate;
     job.start.memory_binding = options.memory_binding;
     job.start.lends_cpus = lends_cpus(options);
+    job.start.waits_for_others = job.places.size() > 1;
     return job;
 }
 

@@ -10,22 +10,28 @@
 #include "runtime/base/result.hpp"
 #include "runtime/wireup/job_map.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace dlrt::launcher {
 
 struct BuiltJob {
-    StartJob start;
+    StartJob start;  ///< For host 0; the others' differ in host_index.
     Placement placement;
+    std::vector<std::uint32_t> places;     ///< By host of the placement: which of the allocation.
     std::vector<HostTopology> topologies;  ///< By host of the placement; empty: not known.
     JobMap map;
     std::vector<std::string> warnings;
 };
 
-/// For a job on one host. Errors: Errc::argument with the line to print.
+/// `facts` are by host of the caller's allocation; hosts that weren't asked have none.
+/// Errors: Errc::argument with the line to print.
 [[nodiscard]] Result<BuiltJob> build_job(
-    const Options& options, const CallerContext& context, const HostFacts& facts
+    const Options& options, const CallerContext& context,
+    std::span<const std::optional<HostFacts>> facts
 );
 
 }  // namespace dlrt::launcher

@@ -15,10 +15,13 @@ JobTimers::JobTimers(EventLoop& loop, const Options& options, Handlers handlers)
       warning_(loop) {
 }
 
-void JobTimers::start() {
+void JobTimers::begin() {
     start_timeout_.start(std::chrono::milliseconds(options_.start_timeout_ms), [this] {
         handlers_.on_start_timeout();
     });
+}
+
+void JobTimers::start() {
     if (!options_.timeout_ms) return;
     timeout_.start(std::chrono::milliseconds(*options_.timeout_ms), [this] {
         handlers_.on_timeout();

@@ -20,6 +20,8 @@ class JobTimers {
 
     JobTimers(EventLoop& loop, const Options& options, Handlers handlers);
 
+    /// Daemons are being started, then ranks: both together may take the time for it.
+    void begin();
     /// The ranks are being started.
     void start();
     void note_all_started() { start_timeout_.cancel(); }

@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t help_column = 30;
 constexpr std::size_t line_columns = 79;
 
-constexpr std::array<OptionGroupTitle, 7> groups = {{
+constexpr std::array<OptionGroupTitle, 8> groups = {{
     {OptionGroup::size, "How many, where, of what"},
     {OptionGroup::environment, "What each program finds (for the program that follows)"},
     {OptionGroup::placement, "Which rank where"},
+    {OptionGroup::hosts, "Reaching other hosts"},
     {OptionGroup::streams, "Input and output"},
     {OptionGroup::time, "Time and failure"},
     {OptionGroup::look, "Looking"},

@@ -18,8 +18,8 @@ std::span<const OptionRule> option_rules() {
     static const std::vector<OptionRule> rules = [] {
         std::vector<OptionRule> all;
         for (const std::span<const OptionRule> group :
-             {size_options(), environment_options(), placement_options(), stream_options(),
-              time_options(), look_options(), familiar_options()}) {
+             {size_options(), environment_options(), placement_options(), host_options(),
+              stream_options(), time_options(), look_options(), familiar_options()}) {
             all.insert(all.end(), group.begin(), group.end());
         }
         return all;

@@ -21,6 +21,7 @@ enum class OptionGroup : std::uint8_t {
     size,
     environment,
     placement,
+    hosts,
     streams,
     time,
     look,
@@ -128,6 +129,7 @@ struct ParseState {
 [[nodiscard]] std::span<const OptionRule> size_options();
 [[nodiscard]] std::span<const OptionRule> environment_options();
 [[nodiscard]] std::span<const OptionRule> placement_options();
+[[nodiscard]] std::span<const OptionRule> host_options();
 [[nodiscard]] std::span<const OptionRule> stream_options();
 [[nodiscard]] std::span<const OptionRule> time_options();
 [[nodiscard]] std::span<const OptionRule> look_options();

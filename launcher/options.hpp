@@ -158,6 +158,9 @@ struct Options {
     StdinChoice stdin_choice;
     OutputChoice output;
 
+    std::vector<std::string> launcher_words;  ///< See LauncherTemplate; empty: the usual command.
+    std::uint32_t launch_width = 16;          ///< How many daemons are started at a time.
+
     std::optional<std::uint64_t> timeout_ms;
     std::uint64_t start_timeout_ms = 60'000;
     std::uint64_t grace_ms = 5000;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/progress.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace {
 
 constexpr std::chrono::seconds line_period{5};
 constexpr std::chrono::seconds drawing_period{1};
+/// A start that takes longer than this is explained.
+constexpr std::chrono::seconds patient_time{2};
+constexpr std::size_t names_shown_max = 6;
 constexpr std::string_view erase_line = "\r\033[K";
 
 }  // namespace
@@ -30,6 +34,30 @@ void Progress::start(std::uint32_t rank_count) {
     if (form_ != Form::off) wait();
 }
 
+void Progress::await_hosts(std::function<std::vector<std::string>()> names_awaited) {
+    names_awaited_ = std::move(names_awaited);
+    began_at_ = std::chrono::steady_clock::now();
+    if (form_ == Form::lines) return wait_for_hosts(line_period);
+    if (::isatty(STDERR_FILENO) == 1) wait_for_hosts(patient_time);
+}
+
+void Progress::wait_for_hosts(std::chrono::seconds pause) {
+    timer_.start(pause, [this] {
+        const std::string line = awaiting_text(names_awaited_(), elapsed());
+        if (form_ == Form::lines) {
+            outlets_.say(line);
+            return wait_for_hosts(line_period);
+        }
+        draw(line);
+        wait_for_hosts(drawing_period);
+    });
+}
+
+void Progress::stop_awaiting() {
+    timer_.cancel();
+    make_way();
+}
+
 void Progress::wait() {
     timer_.start(form_ == Form::terminal ? drawing_period : line_period, [this] {
         show();
@@ -38,11 +66,18 @@ void Progress::wait() {
 }
 
 void Progress::show() {
-    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
+    if (form_ == Form::lines) return outlets_.say(text(elapsed()));
+    draw(text(elapsed()));
+}
+
+std::chrono::seconds Progress::elapsed() const {
+    return std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - began_at_
     );
-    if (form_ == Form::lines) return outlets_.say(text(elapsed));
-    outlets_.draw(fmt::format("{}dlrun: {}", erase_line, text(elapsed)));
+}
+
+void Progress::draw(std::string_view line) {
+    outlets_.draw(fmt::format("{}dlrun: {}", erase_line, line));
     is_drawn_ = true;
 }
 
@@ -61,6 +96,18 @@ std::string Progress::text(std::chrono::seconds elapsed) const {
         "{} of {} rank{} started, {} ended, {} s", started_count_, rank_count_,
         rank_count_ == 1 ? "" : "s", ended_count_, elapsed.count()
     );
+}
+
+std::string Progress::awaiting_text(
+    const std::vector<std::string>& names, std::chrono::seconds elapsed
+) {
+    std::string list;
+    const std::size_t shown = std::min(names.size(), names_shown_max);
+    for (std::size_t i = 0; i < shown; ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (const std::size_t others = names.size() - shown; others > 0) {
+        list += fmt::format(" and {} other{}", others, others == 1 ? "" : "s");
+    }
+    return fmt::format("waiting for {}, {} s", list, elapsed.count());
 }
 
 }  // namespace dlrt::launcher

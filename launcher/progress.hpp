@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlrt::launcher {
 
@@ -29,6 +30,11 @@ class Progress {
     /// That of --progress where standard error is what it is.
     [[nodiscard]] static Form form_for(bool is_asked_for);
 
+    /// Hosts are being reached: on a terminal their names are shown, asked for or not, once that
+    /// takes long.
+    void await_hosts(std::function<std::vector<std::string>()> names_awaited);
+    /// They have been reached, or nobody will be.
+    void stop_awaiting();
     void start(std::uint32_t rank_count);
     void note_started(std::uint32_t count) { started_count_ += count; }
     void note_ended() { ++ended_count_; }
@@ -39,14 +45,22 @@ class Progress {
 
     /// "8 of 8 ranks started, 3 ended, 12 s"
     [[nodiscard]] std::string text(std::chrono::seconds elapsed) const;
+    /// "waiting for h2, h3 and 5 others, 12 s"
+    [[nodiscard]] static std::string awaiting_text(
+        const std::vector<std::string>& names, std::chrono::seconds elapsed
+    );
 
   private:
     void wait();
     void show();
+    void wait_for_hosts(std::chrono::seconds pause);
+    void draw(std::string_view line);
+    [[nodiscard]] std::chrono::seconds elapsed() const;
 
     Form form_;
     Outlets outlets_;
     Timer timer_;
+    std::function<std::vector<std::string>()> names_awaited_;
     std::chrono::steady_clock::time_point began_at_;
     std::uint32_t rank_count_ = 0;
     std::uint32_t started_count_ = 0;

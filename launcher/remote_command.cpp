@@ -64,6 +64,10 @@ constexpr std::array known_failures = {
 constexpr std::array<std::string_view, 3> signs_of_a_busy_host = {
     "kex_exchange_identification", "connection closed by remote host", "connection reset by peer"};
 
+constexpr std::array<std::string_view, 5> signs_of_an_absent_host = {
+    "could not resolve", "name or service not known", "connection refused", "timed out",
+    "no route to host"};
+
 std::string lower(std::string_view text) {
     std::string result(text);
     std::ranges::transform(result, result.begin(), [](char letter) {
@@ -89,17 +93,13 @@ Result<LauncherTemplate> parse_launcher_template(std::string_view text) {
         launcher.words.push_back(std::move(word.text));
     }
     if (!failure.problem.empty()) {
-        return fail(
-            Errc::argument, "--launcher-cmd: {} at column {}", failure.problem, failure.column + 1
-        );
+        return fail(Errc::argument, "{} at column {}", failure.problem, failure.column + 1);
     }
     const bool has_host = std::ranges::any_of(launcher.words, [](const std::string& word) {
         return word.find("{host}") != std::string::npos;
     });
     if (!has_host) {
-        return fail(
-            Errc::argument, "--launcher-cmd: '{}' lacks {{host}}; an example: 'rsh {{host}}'", text
-        );
+        return fail(Errc::argument, "it lacks {{host}}");
     }
     return launcher;
 }
@@ -137,6 +137,13 @@ std::vector<std::string> remote_command(
 bool is_worth_another_try(const RemoteFailure& failure) {
     const std::string said = lower(failure.words);
     return std::ranges::any_of(signs_of_a_busy_host, [&](std::string_view sign) {
+        return said.find(sign) != std::string::npos;
+    });
+}
+
+bool is_host_absent(const RemoteFailure& failure) {
+    const std::string said = lower(failure.words);
+    return std::ranges::any_of(signs_of_an_absent_host, [&](std::string_view sign) {
         return said.find(sign) != std::string::npos;
     });
 }

@@ -20,7 +20,7 @@ namespace dlrt::launcher {
 struct LauncherTemplate {
     std::vector<std::string> words;
 };
-/// Errors: Errc::argument with the line to print.
+/// Errors: Errc::argument with what is wrong.
 [[nodiscard]] Result<LauncherTemplate> parse_launcher_template(std::string_view text);
 
 /// `daemon`: its absolute path on the head's host, which counts there too unless the host has a
@@ -38,6 +38,8 @@ struct RemoteFailure {
 };
 /// Whether the same again may succeed: the host was busy with other connections.
 [[nodiscard]] bool is_worth_another_try(const RemoteFailure& failure);
+/// Whether the host may only not be there yet: its name isn't known, or nothing listens there.
+[[nodiscard]] bool is_host_absent(const RemoteFailure& failure);
 /// One line for the user: the host, the cause, and what to do.
 [[nodiscard]] std::string explain_remote_failure(
     const LauncherTemplate& launcher, const HostMention& host, const RemoteFailure& failure

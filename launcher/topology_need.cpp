@@ -12,10 +12,12 @@ TopologyDetail detail_needed(const Options& options) {
     return TopologyDetail::quick;
 }
 
-std::uint32_t cpus_to_borrow(const Options& options, const HostFacts& facts) {
+std::uint32_t cpus_to_borrow(
+    const Options& options, const HostFacts& facts, std::optional<std::uint32_t> rank_count
+) {
     if (facts.busy_cpus.empty() || options.binding.kind == BindingChoice::Kind::none) return 0;
-    const std::uint64_t rank_count = options.rank_count().value_or(facts.usable_cpu_count);
-    const std::uint64_t wanted = rank_count * options.mapping.cpus_per_rank.value_or(1);
+    const std::uint64_t wanted = std::uint64_t{rank_count.value_or(facts.usable_cpu_count)} *
+                                 options.mapping.cpus_per_rank.value_or(1);
     const std::uint64_t free = facts.cpus.size() - facts.busy_cpus.size();
     if (free >= wanted || wanted > facts.cpus.size()) return 0;
     return static_cast<std::uint32_t>(wanted);

@@ -162,14 +162,12 @@ TEST_CASE("allocation: the environment names a hostfile where the options don't"
     CHECK(find_allocation(options_with_hosts({"localhost"}), environment).has_value());
 }
 
-TEST_CASE("allocation: other hosts are refused unless nothing is to be started", "[launcher]") {
-    Options options = options_with_hosts({"localhost,far.example:2"});
-    CHECK(
-        refusal(options) == "host far.example is not this one (" + local_host_name() +
-                                "); starting ranks on other hosts isn't in this version of dlrun"
-    );
-    options.is_dry_run = true;
-    CHECK(find_allocation(options, {}).has_value());
+TEST_CASE("allocation: other hosts are allocated as they are named", "[launcher]") {
+    const auto allocation = find_allocation(options_with_hosts({"localhost,far.example:2"}), {});
+    REQUIRE(allocation.has_value());
+    CHECK(allocation->hosts[0].is_own);
+    CHECK_FALSE(allocation->hosts[1].is_own);
+    CHECK(allocation->hosts[1].slots == 2u);
 }
 
 }  // namespace dlrt::launcher

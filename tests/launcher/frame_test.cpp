@@ -18,7 +18,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 std::vector<Frame> one_of_each() {
-    HostFacts facts{1, "h", 77, {0, 3}, 2, 29500, {}, {}};
+    HostFacts facts{1, "h", 77, {0, 3}, 2, 29500, {}, {}, "10.0.0.2", "10.0.0.1"};
     facts.busy_cpus = {3};
     facts.topology = {
         TopologyDetail::devices,
@@ -46,6 +46,7 @@ std::vector<Frame> one_of_each() {
     job.start_gate = "/gate";
     job.memory_binding = MemoryBinding::interleave;
     job.lends_cpus = true;
+    job.waits_for_others = true;
     return {
         facts,
         job,
@@ -67,7 +68,12 @@ std::vector<Frame> one_of_each() {
         DescribeHost{TopologyDetail::devices, 7},
         Heartbeat{},
         HostSignalled{15, "keeper"},
-        RankMissed{3, 8}};
+        RankMissed{3, 8},
+        JobPrepared{},
+        BeginRanks{},
+        RankAddress{7, "tcp", bytes_of("where")},
+        AddressWanted{8, "tcp"},
+        RankDeparted{9}};
 }
 
 Bytes body_of(const std::vector<std::byte>& frame) {

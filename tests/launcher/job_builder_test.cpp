@@ -5,6 +5,7 @@
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +15,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 CallerContext context_of(Words environment = {"PATH=/bin", "PWD=/here"}) {
-    return {std::move(environment), "/here", StdinKind::descriptor, "j1", "t1", 5000, "", {}};
+    return {std::move(environment), "/here", StdinKind::descriptor, "j1", "t1", 5000, "",
+            allocation_of("h")};
 }
 
 HostFacts facts_of(std::vector<std::uint32_t> cpus) {
@@ -29,7 +31,8 @@ HostFacts facts_of(std::vector<std::uint32_t> cpus) {
 BuiltJob built(const Words& words, const CallerContext& context, const HostFacts& facts) {
     const Result<Options> options = parse_options(words);
     REQUIRE(options.has_value());
-    Result<BuiltJob> job = build_job(*options, context, facts);
+    const std::vector<std::optional<HostFacts>> all = {facts};
+    Result<BuiltJob> job = build_job(*options, context, all);
     INFO(last_error_text());
     REQUIRE(job.has_value());
     return std::move(*job);
@@ -38,7 +41,8 @@ BuiltJob built(const Words& words, const CallerContext& context, const HostFacts
 std::string refusal(const Words& words, const CallerContext& context) {
     const Result<Options> options = parse_options(words);
     REQUIRE(options.has_value());
-    REQUIRE(!build_job(*options, context, facts_of({0, 1})));
+    const std::vector<std::optional<HostFacts>> all = {facts_of({0, 1})};
+    REQUIRE(!build_job(*options, context, all));
     return last_error_text();
 }
 
@@ -100,6 +104,33 @@ TEST_CASE("job builder: input for a rank that isn't there is refused", "[launche
 TEST_CASE("job builder: -x of what isn't set is a warning", "[launcher]") {
     const BuiltJob job = built({"-x", "NOT_THERE", "a"}, context_of(), facts_of({0}));
     CHECK(job.warnings == Words{"-x: NOT_THERE is not set here, so it isn't passed on"});
+}
+
+TEST_CASE("job builder: over hosts, rank 0's host is the meeting point", "[launcher]") {
+    const Result<Options> options = parse_options(Words{"a"});
+    REQUIRE(options.has_value());
+    CallerContext context = context_of();
+    AllocatedHost idle;
+    idle.name = "idle";
+    idle.slots = 0;
+    AllocatedHost there;
+    there.name = "alias";
+    there.slots = 1;
+    context.allocation.hosts.insert(context.allocation.hosts.begin(), {idle, there});
+    HostFacts facts = facts_of({0});
+    facts.address = "10.0.0.2";
+    facts.free_port = 4001;
+    const std::vector<std::optional<HostFacts>> all = {facts, facts, facts_of({0})};
+    const Result<BuiltJob> job = build_job(*options, context, all);
+    INFO(last_error_text());
+    REQUIRE(job.has_value());
+    CHECK(job->places == std::vector<std::uint32_t>{1, 2});
+    CHECK(job->map.hosts[0].name == "alias");
+    CHECK(job->start.master_address == "10.0.0.2");
+    CHECK(job->start.master_port == 4001);
+    CHECK(job->start.waits_for_others);
+    // dlrun's own input is where dlrun runs.
+    CHECK(job->start.stdin_kind == StdinKind::forwarded);
 }
 
 }  // namespace dlrt::launcher

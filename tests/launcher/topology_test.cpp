@@ -93,7 +93,7 @@ std::uint32_t borrowed(const std::vector<std::string>& words, std::vector<std::u
     facts.cpus = {0, 1, 2, 3};
     facts.usable_cpu_count = 4;
     facts.busy_cpus = std::move(busy);
-    return cpus_to_borrow(*options, facts);
+    return cpus_to_borrow(*options, facts, options->rank_count());
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ FORMS = {
     "map-by": (["board", "ppr", "ppr:0:core", "ppr:1", "ppr:99999999999:core", "slot:pe=0",
                 "slot:pe=x", "core:span"], "slot"),
     "bind-to": (["board", "core:x", ":if-supported"], "none"),
+    "launcher-cmd": (["rsh", "'rsh {host}", "{hots}"], "rsh {host}"),
     "stdin": (["99", "99999999999", "/no/such/file", "/"], "none"),
     "tag-format": (["%", "%q", "%1000r"], "%r "),
     "output": (["%", "x.%q", "dir="], "/tmp/unused-%j"),

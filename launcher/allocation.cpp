@@ -61,7 +61,8 @@ Result<std::vector<HostMention>> read_mentions(
         return fail(Errc::argument, "--host and --hostfile are both given; valid is one of them");
     }
     std::vector<std::string> files = choice.files;
-    const std::string_view usual_file = find_variable(environment, hostfile_variable);
+    std::string_view usual_file = find_variable(environment, hostfile_variable);
+    if (usual_file.empty()) usual_file = foreign_hostfile(environment);
     if (files.empty() && choice.host_lists.empty() && !usual_file.empty()) {
         files.emplace_back(usual_file);
     }
@@ -89,7 +90,9 @@ Allocation allocation_of(std::string own_name) {
     AllocatedHost host;
     host.name = std::move(own_name);
     host.is_own = true;
-    return {{std::move(host)}, {}, {}};
+    Allocation allocation;
+    allocation.hosts.push_back(std::move(host));
+    return allocation;
 }
 
 Result<Allocation> allocate(std::span<const HostMention> mentions, const OwnHost& own_host) {
@@ -122,11 +125,19 @@ Result<Allocation> allocate(std::span<const HostMention> mentions, const OwnHost
 Result<Allocation> find_allocation(
     const Options& options, std::span<const std::string> environment
 ) {
-    const Result<std::vector<HostMention>> mentions = read_mentions(options.hosts, environment);
+    Result<std::vector<HostMention>> mentions = read_mentions(options.hosts, environment);
     if (!mentions) return mentions.error();
+    ResourceManager manager = ResourceManager::none;
+    if (mentions->empty()) {
+        Result<ManagedHosts> managed = find_managed_hosts(environment);
+        if (!managed) return managed.error();
+        manager = managed->manager;
+        *mentions = std::move(managed->mentions);
+    }
     if (mentions->empty()) return allocation_of(local_host_name());
-    const OwnHost own_host = find_own_host();
-    return allocate(*mentions, own_host);
+    Result<Allocation> allocation = allocate(*mentions, find_own_host());
+    if (allocation) allocation->manager = manager;
+    return allocation;
 }
 
 }  // namespace dlrt::launcher

@@ -8,6 +8,7 @@
 #include "launcher/host_list.hpp"
 #include "launcher/options.hpp"
 #include "launcher/own_host.hpp"
+#include "launcher/resource_manager.hpp"
 #include "runtime/base/result.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Allocation {
     /// The host of every mention, in order. Empty: nobody named any, the job runs here.
     std::vector<std::uint32_t> mentions;
     std::vector<std::string> warnings;
+    ResourceManager manager = ResourceManager::none;  ///< Who has named them.
     friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
@@ -48,7 +50,7 @@ struct Allocation {
 );
 
 /// Reads the lists and files of the command line, or else the hostfile that the environment's
-/// DLRT_HOSTFILE names. Errors: Errc::argument or Errc::system with the line to print.
+/// DLRT_HOSTFILE names, or else what a resource manager or another launcher's set-up says. Errors: Errc::argument or Errc::system with the line to print.
 [[nodiscard]] Result<Allocation> find_allocation(
     const Options& options, std::span<const std::string> environment
 );

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::uint64_t connect_timeout_max_s = 30;
 
+/// A step of one task beside all others.
+constexpr std::array srun_words = {
+    "srun", "--nodes=1", "--ntasks=1", "--nodelist={host}", "--overlap", "--mpi=none",
+    "--cpu-bind=none", "--quiet"};
+
 Result<std::string> daemon_path() {
     std::array<char, 4096> own_path{};
     const ssize_t length = ::readlink("/proc/self/exe", own_path.data(), own_path.size() - 1);
@@ -67,6 +72,18 @@ Result<RemoteWay> remote_way(
     if (!path) return path.error();
     way.daemon_path = std::move(*path);
     way.launcher.words = options.launcher_words;
+    if (const std::string agent = foreign_agent(context.environment);
+        way.launcher.words.empty() && !agent.empty()) {
+        Result<LauncherTemplate> launcher = parse_launcher_template(agent);
+        if (!launcher) {
+            const std::string problem(last_error_text());
+            return fail(Errc::argument, "the environment's rsh agent '{}': {}", agent, problem);
+        }
+        way.launcher = std::move(*launcher);
+    }
+    if (way.launcher.words.empty() && context.allocation.manager == ResourceManager::slurm) {
+        way.launcher.words.assign(srun_words.begin(), srun_words.end());
+    }
     way.version = daemon_version(version);
     way.connect_timeout_s = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(options.start_timeout_ms / 1000, 1, connect_timeout_max_s)

@@ -20,7 +20,9 @@ std::vector<bool> asked(Words words, std::vector<AllocatedHost> hosts) {
     words.emplace_back("a");
     const Result<Options> options = parse_options(words);
     REQUIRE(options.has_value());
-    return hosts_to_ask(*options, {std::move(hosts), {}, {}});
+    Allocation allocation;
+    allocation.hosts = std::move(hosts);
+    return hosts_to_ask(*options, allocation);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 /// Who has mistyped a hostfile wants to see all of it.
 constexpr std::chrono::milliseconds patience{2000};
 constexpr int goodbye_ms = 2000;
+constexpr int last_words_ms = 1000;
 
 HostMention mention_of(const AllocatedHost& host) {
     HostMention mention;
@@ -50,6 +51,7 @@ void Fleet::add_remote(std::uint32_t place, const AllocatedHost& host) {
         loop_, rules_.way, mention_of(host),
         RemoteDaemon::Handlers{
             [this, &member](Fd stream) {
+                if (member.state != State::starting) return;
                 connect(member, std::move(stream));
                 start_more();
             },
@@ -100,7 +102,10 @@ void Fleet::connect(Member& member, Fd stream) {
         loop_, rules_.heartbeat_ms,
         Liveness::Handlers{
             [&member] { member.channel->send(Heartbeat{}); },
-            [this, &member] { on_closed(member, silence_text(rules_.heartbeat_ms)); }}
+            [this, &member] {
+                member.is_silent = true;
+                on_closed(member, silence_text(rules_.heartbeat_ms));
+            }}
     );
 }
 
@@ -166,8 +171,10 @@ void Fleet::on_closed(Member& member, std::string reason) {
             const LostDaemon lost = end_processes_of_lost_daemon(member.local_pid, rules_.job_id);
             if (!lost.how_it_ended.empty()) reason = lost.how_it_ended;
             member.local_pid = 0;
-        } else if (const std::string said = member.remote->end_lost(); !said.empty()) {
-            reason = said;
+        } else {
+            // Its command ends with it, unless the way there is blocked.
+            const std::string said = member.remote->end_lost(member.is_silent ? 0 : last_words_ms);
+            if (!said.empty()) reason = said;
         }
         if (was_in_job) return handlers_.on_lost(member.host, std::move(reason));
         problems_.push_back(fmt::format("the daemon on {} was lost ({})", member.name, reason));

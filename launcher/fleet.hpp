@@ -89,6 +89,7 @@ class Fleet {
         std::unique_ptr<Liveness> life;
         std::optional<HostFacts> facts;
         bool has_asked_for_cpus = false;
+        bool is_silent = false;
     };
 
     Member& add(std::uint32_t place, std::string name);

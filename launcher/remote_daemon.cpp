@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint32_t busy_try_count_max = 6;
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds last_pause{2000};
-constexpr int last_words_ms = 200;
+/// Of remote_command(), behind those of the user's.
+constexpr std::size_t daemon_word_count = 2;
 constexpr std::size_t noise_kept_bytes = 1024;
 constexpr std::string_view usual_search_path = "/usr/local/bin:/usr/bin:/bin";
 
@@ -130,18 +131,19 @@ void RemoteDaemon::fail(const std::string& problem) {
 
 std::string RemoteDaemon::explain_silence(std::uint64_t waited_ms) {
     const std::string said = process_ == nullptr ? "" : first_line(process_->words_said());
+    std::string command;
+    for (std::size_t i = 0; i + daemon_word_count < words_.size(); ++i) command += words_[i] + " ";
     return fmt::format(
-        "no daemon of {} has spoken within the --start-timeout of {:g} s: does '{}{} true' end "
-        "there?{}",
-        host_.name, static_cast<double>(waited_ms) / 1000, words_[0],
-        way_.launcher.words.empty() ? " " + host_.name : "",
+        "no daemon of {} has spoken within the --start-timeout of {:g} s: does '{}true' end there?"
+        "{}",
+        host_.name, static_cast<double>(waited_ms) / 1000, command,
         said.empty() ? "" : fmt::format(" ({}: {})", words_[0], said)
     );
 }
 
-std::string RemoteDaemon::end_lost() {
+std::string RemoteDaemon::end_lost(int limit_ms) {
     if (process_ == nullptr) return "";
-    const bool has_ended = process_->wait(last_words_ms);
+    const bool has_ended = process_->wait(limit_ms);
     const std::string said = first_line(process_->words_said());
     process_->kill();
     if (!has_ended) return "";

@@ -44,8 +44,9 @@ class RemoteDaemon {
     void start();
     /// What to tell about one that hasn't said anything for so long.
     [[nodiscard]] std::string explain_silence(std::uint64_t waited_ms);
-    /// Ends the command of a daemon that is lost. Returns what it said, if anything.
-    [[nodiscard]] std::string end_lost();
+    /// Ends the command of a daemon that is lost, which may end by itself for so long. Returns what
+    /// it said, or how it ended; empty if it didn't.
+    [[nodiscard]] std::string end_lost(int limit_ms);
     /// The daemon has said its last, or isn't needed: gives the command so long to end by itself.
     void finish(int limit_ms);
 

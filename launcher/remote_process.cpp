@@ -119,6 +119,8 @@ bool RemoteProcess::wait(int limit_ms) {
 
 void RemoteProcess::kill() {
     if (wait(0)) return;
+    // A script may have others do its work.
+    ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, &wait_status_, 0);
     has_ended_ = true;

@@ -4,9 +4,8 @@ used."""
 import hashlib
 import os
 import stat
-import unittest
 
-from hosts_case import CLUSTER, HOST_COUNT, HostsCase, main
+from hosts_case import HOST_COUNT, HostsCase, main
 
 
 def digest(data):
@@ -126,8 +125,9 @@ class Unreachable(HostsCase):
                                    r"that name: check the hostfile, or /etc/hosts and DNS")
 
     def test_a_refused_key(self):
-        said = self.refused("--launcher-cmd", "ssh -o BatchMode=yes -o IdentityFile=/none {host}",
-                            "--host", "h1:1,h2:1", "-np", 2, "hostname")
+        keyless = ("ssh -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no "
+                   "-o UserKnownHostsFile=/dev/null -i /none {host}")
+        said = self.refused("--launcher-cmd", keyless, "--host", "h1:1,h2:1", "-np", 2, "hostname")
         self.assertRegex(said, r"dlrun: cannot start the daemon on h2: it refuses our key, or .*"
                                r"ssh-copy-id h2")
 

@@ -6,6 +6,7 @@
 #include "runtime/base/error_text.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dlrt::launcher {
@@ -13,6 +14,7 @@ namespace {
 
 using Kind = OptionValue::Kind;
 constexpr std::uint64_t launch_width_max = 1024;
+constexpr std::uint64_t port_max = 65'535;
 
 Status apply_launcher_cmd(ParseState& state, const OptionUse& use) {
     Result<LauncherTemplate> launcher = parse_launcher_template(use.value);
@@ -23,6 +25,40 @@ Status apply_launcher_cmd(ParseState& state, const OptionUse& use) {
 
 Status apply_launch_width(ParseState& state, const OptionUse& use) {
     state.options.launch_width = static_cast<std::uint32_t>(use.number);
+    return {};
+}
+
+/// A setting of the library, for every program.
+void set_for_ranks(ParseState& state, const char* name, std::string_view value) {
+    state.edits_of_all.push_back({EnvironmentEdit::Kind::assign, name, std::string(value)});
+}
+
+Status apply_iface(ParseState& state, const OptionUse& use) {
+    for (std::string_view entry : split_list(use.value, ',')) {
+        if (entry.starts_with('^')) entry.remove_prefix(1);
+        if (entry.empty() || entry.find_first_of(" \t^") != std::string_view::npos) {
+            return refuse_value(use);
+        }
+    }
+    set_for_ranks(state, "DLRT_TCP_INTERFACES", use.value);
+    return {};
+}
+
+Status apply_port_range(ParseState& state, const OptionUse& use) {
+    const std::size_t dash = use.value.find('-');
+    const auto first = parse_whole_number(use.value.substr(0, dash));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : parse_whole_number(use.value.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last > port_max || *first > *last) {
+        return refuse_value(use);
+    }
+    set_for_ranks(state, "DLRT_TCP_PORTS", use.value);
+    return {};
+}
+
+Status apply_ip(ParseState& state, const OptionUse& use) {
+    set_for_ranks(state, "DLRT_TCP_FAMILY", use.value);
     return {};
 }
 
@@ -43,6 +79,25 @@ constexpr OptionRule rules[] = {
      .value = {Kind::number, "N", "hosts", 1, launch_width_max},
      .help = "start so many daemons at a time (16)",
      .apply = apply_launch_width},
+    {.name = "iface",
+     .aliases = "",
+     .group = OptionGroup::hosts,
+     .value =
+         {Kind::form, "LIST", "interfaces or networks, eth0,10.0.0.0/8; with ^ before them all others"},
+     .help = "ranks of different hosts talk over these interfaces only",
+     .apply = apply_iface},
+    {.name = "port-range",
+     .aliases = "",
+     .group = OptionGroup::hosts,
+     .value = {Kind::form, "FIRST-LAST", "ports from 1 to 65535, 20000-20999"},
+     .help = "ranks listen on these ports only",
+     .apply = apply_port_range},
+    {.name = "ip",
+     .aliases = "",
+     .group = OptionGroup::hosts,
+     .value = {Kind::choice, "any|ipv4|ipv6", "", 0, 0, "any|ipv4|ipv6"},
+     .help = "ranks of different hosts talk over this version of the internet protocol only",
+     .apply = apply_ip},
 };
 
 }  // namespace

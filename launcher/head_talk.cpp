@@ -59,10 +59,15 @@ Result<StartJob> HeadTalk::receive_job(CpuClaim& claim) {
 
 bool HeadTalk::may_begin() {
     if (!send(JobPrepared{}).ok()) return false;
-    const Result<Frame> frame = receive();
-    if (frame && std::holds_alternative<BeginRanks>(*frame)) return true;
-    static_cast<void>(send(JobEnded{}));
-    return false;
+    while (true) {
+        const Result<Frame> frame = receive();
+        if (!frame) return false;
+        if (std::holds_alternative<BeginRanks>(*frame)) return true;
+        // Signals are for ranks that run.
+        if (!std::holds_alternative<Terminate>(*frame)) continue;
+        static_cast<void>(send(JobEnded{}));
+        return false;
+    }
 }
 
 void HeadTalk::give_up(const HostFailed& failure) {

@@ -221,22 +221,26 @@ void Head::begin_job(BuiltJob job) {
         job.start.host_index = host;
         fleet_.send(host, job.start);
     }
-    begin_input(job.start);
+    stdin_kind_ = job.start.stdin_kind;
+    stdin_rank_ = job.start.stdin_rank;
+    if (!job.start.waits_for_others) begin_input();
     timers_.start();
     progress_.start(map_.size());
 }
 
-void Head::begin_input(const StartJob& job) {
+void Head::begin_input() {
     std::vector<std::uint32_t> hosts(fleet_.size());
     std::iota(hosts.begin(), hosts.end(), 0u);
-    if (job.stdin_kind == StdinKind::forwarded) hosts = {map_.ranks[job.stdin_rank].host_index};
-    if (is_forwarded(job.stdin_kind)) return input_.begin(hosts);
+    if (stdin_kind_ == StdinKind::forwarded) hosts = {map_.ranks[stdin_rank_].host_index};
+    if (is_forwarded(stdin_kind_)) return input_.begin(hosts);
     // A rank has it now: a writer must see when that rank closes it.
-    if (job.stdin_kind == StdinKind::descriptor) redirect_to_null(STDIN_FILENO);
+    if (stdin_kind_ == StdinKind::descriptor) redirect_to_null(STDIN_FILENO);
 }
 
 void Head::take(std::uint32_t, JobPrepared&&) {
-    if (++prepared_count_ == fleet_.size()) fleet_.send_all(BeginRanks{});
+    if (++prepared_count_ < fleet_.size()) return;
+    fleet_.send_all(BeginRanks{});
+    begin_input();
 }
 
 void Head::on_unreachable(std::vector<std::string> problems) {

@@ -60,7 +60,7 @@ class Head {
     DescribeHost question_for(std::uint32_t host, const HostFacts& facts) const;
     void on_described();
     void begin_job(BuiltJob job);
-    void begin_input(const StartJob& job);
+    void begin_input();
     void on_unreachable(std::vector<std::string> problems);
     void on_daemon_lost(std::uint32_t host, const std::string& reason);
     void end_unstarted(Cause cause);
@@ -96,6 +96,8 @@ class Head {
     Progress progress_;
     JobMap map_;
     JobVerdict verdict_;
+    StdinKind stdin_kind_ = StdinKind::none;
+    std::uint32_t stdin_rank_ = 0;
     std::uint32_t prepared_count_ = 0;
     std::vector<bool> has_host_started_;  ///< By host: all its ranks run.
     std::uint32_t suspended_count_ = 0;

@@ -50,7 +50,8 @@ struct Allocation {
 );
 
 /// Reads the lists and files of the command line, or else the hostfile that the environment's
-/// DLRT_HOSTFILE names, or else what a resource manager or another launcher's set-up says. Errors: Errc::argument or Errc::system with the line to print.
+/// DLRT_HOSTFILE names, or else what a resource manager or another launcher's set-up says. Errors:
+/// Errc::argument or Errc::system with the line to print.
 [[nodiscard]] Result<Allocation> find_allocation(
     const Options& options, std::span<const std::string> environment
 );

@@ -83,7 +83,8 @@ constexpr OptionRule rules[] = {
      .aliases = "",
      .group = OptionGroup::hosts,
      .value =
-         {Kind::form, "LIST", "interfaces or networks, eth0,10.0.0.0/8; with ^ before them all others"},
+         {Kind::form, "LIST",
+          "interfaces or networks, eth0,10.0.0.0/8; with ^ before them all others"},
      .help = "ranks of different hosts talk over these interfaces only",
      .apply = apply_iface},
     {.name = "port-range",

@@ -147,11 +147,11 @@ Result<std::vector<std::uint32_t>> parse_slurm_counts(std::string_view text) {
         std::optional<std::uint32_t> times = 1;
         if (at != std::string::npos) {
             const bool is_closed = part.ends_with(')');
-            times = is_closed ? parse_count(
-                                    part.substr(at + 2, part.size() - at - 3),
-                                    host_mention_count_max
-                                )
-                              : std::nullopt;
+            times = is_closed
+                        ? parse_count(
+                              part.substr(at + 2, part.size() - at - 3), host_mention_count_max
+                          )
+                        : std::nullopt;
         }
         if (!count || !times || *times + counts.size() > host_mention_count_max) {
             return fail(

@@ -38,7 +38,7 @@ class Start(HostsCase):
     def test_hosts_without_counts_have_as_many_slots_as_cpus(self):
         job = self.run_job("--host", "h2,h3", "hostname")
         self.assertEqual(job.returncode, 0, job.err)
-        cpus = [int(self.on(host, "nproc")) for host in ("h2", "h3")]
+        cpus = [int(self.on("h1", f"ssh {host} nproc")) for host in ("h2", "h3")]
         self.assertEqual(sorted(job.out.split()), ["h2"] * cpus[0] + ["h3"] * cpus[1])
 
     def test_ranks_go_to_hosts_in_turn(self):

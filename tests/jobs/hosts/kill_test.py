@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kill matrix over hosts: who of a job gets KILL or STOP, on which host, and what must become of
-it; and a link that is cut. Whoever is stopped is noticed by silence, which is made short."""
+"""The kill matrix over hosts: who of a job gets KILL or STOP, on which host, and what must become
+of it; and a link that is cut. Whoever is stopped is noticed by silence, which is made short."""
 import os
 import signal
 import time

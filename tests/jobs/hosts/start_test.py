@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs over several hosts: who runs where, what they end with, and what is said when a host can't be
-used."""
+"""Jobs over several hosts: who runs where, what they end with, and what is said when a host can't
+be used."""
 import hashlib
 import os
 import stat

@@ -117,7 +117,8 @@ class Placement(LauncherCase):
         self.assert_refused("dlrun: --host: ", "--host", "localhost:x")
 
     def test_a_host_that_cannot_be_reached_is_named(self):
-        job = self.assert_refused("dlrun: cannot start the daemon on far.example: sh ended with status 2: it is far",
+        job = self.assert_refused("dlrun: cannot start the daemon on far.example: sh ended with "
+                                  "status 2: it is far",
                                   "--launcher-cmd", "sh -c 'echo it is far >&2; exit 2' {host}",
                                   "--host", "localhost,far.example", "-np", 1)
         self.assertEqual(job.err.count("\n"), 1)

@@ -121,8 +121,8 @@ class Unreachable(HostsCase):
     def test_all_wrong_names_are_told(self):
         said = self.refused("--host", "h1:1,nowhere:1,elsewhere:1", "hostname")
         for host in ("nowhere", "elsewhere"):
-            self.assertRegex(said, rf"dlrun: cannot start the daemon on {host}: there is no host of "
-                                   r"that name: check the hostfile, or /etc/hosts and DNS")
+            self.assertRegex(said, rf"dlrun: cannot start the daemon on {host}: there is no host "
+                                   r"of that name: check the hostfile, or /etc/hosts and DNS")
 
     def test_a_refused_key(self):
         keyless = ("ssh -F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no "

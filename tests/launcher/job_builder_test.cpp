@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_builder.hpp"
 
+#include "launcher/host_facts.hpp"
 #include "launcher/rank_environment.hpp"
 #include "runtime/base/error_text.hpp"
 
@@ -78,14 +79,10 @@ TEST_CASE("job builder: folders become absolute and PWD follows --wdir", "[launc
 TEST_CASE("job builder: a deleted folder is an error unless --wdir says another", "[launcher]") {
     CallerContext context = context_of();
     context.working_directory.clear();
-    CHECK(
-        refusal({"a"}, context) ==
-        "host h: the current folder has been deleted; valid is --wdir FOLDER"
-    );
-    CHECK(
-        refusal({"--wdir", "sub", "a"}, context) ==
-        "host h: the current folder has been deleted; valid is --wdir FOLDER"
-    );
+    const std::string expected = "host " + local_host_name() +
+                                 ": the current folder has been deleted; valid is --wdir FOLDER";
+    CHECK(refusal({"a"}, context) == expected);
+    CHECK(refusal({"--wdir", "sub", "a"}, context) == expected);
     CHECK(built({"--wdir", "/x", "a"}, context, facts_of({0})).map.size() == 1);
 }
 

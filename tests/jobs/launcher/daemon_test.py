@@ -61,12 +61,12 @@ class Daemon(LauncherCase):
                 + struct.pack("<I", 1) + program + program_of_rank + b"\0"
                 + struct.pack("<I", 0) + text("") + text("") + b"\0" + text("0-9") + b"\0\0"
                 + text("") + struct.pack("<I", 0)
-                + b"\0" + struct.pack("<Q", 5000) + text("") + b"\0\0")
+                + b"\0" + struct.pack("<Q", 5000) + text("") + b"\0\0\0")
 
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()
         kind, facts = self.receive(head)
-        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 1))
+        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 2))
         self.send(head, START_JOB, self.start_job(["sh", "-c", "echo $DLRT_RANK; exit 4"]))
         said = []
         while not said or said[-1][0] != JOB_ENDED:
@@ -99,8 +99,10 @@ class Daemon(LauncherCase):
         daemon, head = self.start_daemon()
         self.receive(head)
         self.send(head, START_JOB, self.start_job(["sh", "-c", "trap '' TERM; sleep 300"]))
-        while self.receive(head)[0] != RANKS_STARTED:
-            pass
+        kind = None
+        while kind != RANKS_STARTED:
+            kind = self.receive(head)[0]
+            self.assertIsNotNone(kind)
         head.close()
         self.assertEqual(daemon.wait(timeout=10), 0)
         self.assert_nobody_left()

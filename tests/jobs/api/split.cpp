@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Splits in which some or all ranks take no part; keys that reorder; np 5.
+/// Splits in which some or all ranks take no part; keys that reorder; np 5, on one host or on two
+/// with ranks 0 to 2 and 3 to 4.
 #include "tests/jobs/api/job.hpp"
+
+#include <cstdlib>
 
 using namespace job;
 
 namespace {
+
+const int host_count = std::atoi(std::getenv("DLRT_NUM_NODES"));
 
 bool is_null(dlrt_comm comm) {
     return comm.index == 0 && comm.generation == 0;
@@ -42,8 +47,27 @@ void odd_ranks_stay_out_of_the_host(const World& world) {
     expect_ok(dlrt_comm_split_host(DLRT_COMM_WORLD, is_odd ? 0 : 1, 0, &evens));
     expect_equal(is_null(evens), is_odd);
     if (is_odd) return;
-    check_member(evens, world.rank / 2, 3, 0 + 2 + 4);
+    if (host_count == 1) {
+        check_member(evens, world.rank / 2, 3, 0 + 2 + 4);
+    } else if (world.rank == 4) {
+        check_member(evens, 0, 1, 4);
+    } else {
+        check_member(evens, world.rank / 2, 2, 0 + 2);
+    }
     expect_ok(dlrt_comm_free(&evens));
+}
+
+void all_of_a_host(const World& world) {
+    dlrt_comm host{};
+    expect_ok(dlrt_comm_split_host(DLRT_COMM_WORLD, 1, 0, &host));
+    if (host_count == 1) {
+        check_member(host, world.rank, 5, 10);
+    } else if (world.rank < 3) {
+        check_member(host, world.rank, 3, 0 + 1 + 2);
+    } else {
+        check_member(host, world.rank - 3, 2, 3 + 4);
+    }
+    expect_ok(dlrt_comm_free(&host));
 }
 
 void nobody_takes_part() {
@@ -142,6 +166,7 @@ int main() {
     expect_equal(world.size, 5);
     odd_ranks_stay_out(world);
     odd_ranks_stay_out_of_the_host(world);
+    all_of_a_host(world);
     nobody_takes_part();
     one_takes_part(world);
     keys_reorder(world);

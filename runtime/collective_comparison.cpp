@@ -16,6 +16,17 @@ std::optional<FlightEntry> record_of(
     );
 }
 
+/// "rank 1" or "ranks 1, 2".
+struct RankNames {
+    std::string numbers;
+    int count = 0;
+
+    void add(std::int32_t rank) { numbers += fmt::format("{}{}", count++ == 0 ? "" : ", ", rank); }
+    [[nodiscard]] std::string text() const {
+        return fmt::format("{} {}", count == 1 ? "rank" : "ranks", numbers);
+    }
+};
+
 /// What `rank` calls instead, or that it has found another disagreement.
 std::optional<std::string> find_disagreement_with(
     EngineInside& inside, const CallInProgress& call, const FlightEntry& own, std::int32_t rank
@@ -60,6 +71,15 @@ bool are_different(EngineInside& inside, const CallInProgress& call, std::int32_
     return own && other && !is_same_call(*own, *other);
 }
 
+bool is_call_known(EngineInside& inside, const CallInProgress& call, std::int32_t peer) {
+    const WorldRank rank = call.group->world_rank(peer);
+    const std::int32_t number = call.number.short_form();
+    if (!inside.is_elsewhere(rank) || inside.find_call(rank, call.user_context, number))
+        return true;
+    // Its record may have gone.
+    return inside.has_come(rank, call.user_context, number).value_or(false);
+}
+
 std::optional<std::string> find_disagreement(EngineInside& inside, const CallInProgress& call) {
     const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
     if (!own) return std::nullopt;
@@ -84,22 +104,31 @@ std::optional<std::string> find_disagreement(EngineInside& inside, const CallInP
 
 std::string describe_absence(EngineInside& inside, const CallInProgress& call) {
     const std::optional<FlightEntry> own = record_of(inside, call, call.rank);
-    std::string absent;
-    int absent_count = 0;
+    RankNames absent, silent;
     for (std::int32_t rank = 0; rank < call.group->size(); ++rank) {
+        if (rank == call.rank) continue;
         const auto has_come = inside.has_come(
             call.group->world_rank(rank), call.user_context, call.number.short_form()
         );
-        if (rank == call.rank || has_come.value_or(true)) continue;
-        absent += fmt::format("{}{}", absent_count++ == 0 ? "" : ", ", rank);
+        if (!has_come) silent.add(rank);
+        if (has_come && !*has_come) absent.add(rank);
     }
-    const std::string text = fmt::format(
+    std::string text = fmt::format(
         "{}, operation {} of its communicator", own ? describe_call(*own) : "a collective",
         call.number.value
     );
-    if (absent_count == 0) return text + ": all ranks of this host have called it";
-    if (absent_count == 1) return fmt::format("{}: rank {} has not called it", text, absent);
-    return fmt::format("{}: ranks {} have not called it", text, absent);
+    if (absent.count == 0 && silent.count == 0) return text + ": all ranks have called it";
+    const bool are_several = absent.count > 1;
+    if (absent.count > 0) {
+        text += fmt::format(": {} {} not called it", absent.text(), are_several ? "have" : "has");
+    }
+    if (silent.count > 0) {
+        text += fmt::format(
+            "{} {} of other hosts {} no answer, as from outside of dlrt's calls",
+            absent.count > 0 ? ";" : ":", silent.text(), silent.count > 1 ? "give" : "gives"
+        );
+    }
+    return text;
 }
 
 Status compare_with_waiters(Engine& engine, const CallInProgress& call) {

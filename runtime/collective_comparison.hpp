@@ -34,13 +34,19 @@ void tell_of_disagreement(EngineInside& inside, const CallInProgress& call);
     EngineInside& inside, const CallInProgress& call, std::int32_t peer
 );
 
+/// Whether what `peer` calls as that operation can be said, or never will be: it is on this host,
+/// or has answered.
+[[nodiscard]] bool is_call_known(
+    EngineInside& inside, const CallInProgress& call, std::int32_t peer
+);
+
 /// Looks at all ranks; the same where one has another call, has found another disagreement, or has
 /// freed the communicator.
 [[nodiscard]] std::optional<std::string> find_disagreement(
     EngineInside& inside, const CallInProgress& call
 );
 
-/// The call and who hasn't come to it yet, as far as this host knows.
+/// The call, who hasn't come to it yet, and who of another host hasn't answered.
 [[nodiscard]] std::string describe_absence(EngineInside& inside, const CallInProgress& call);
 
 /// For an operation that begins while others have waited for some time (see HostNotes):

@@ -260,6 +260,7 @@ EngineTask::Progress CollectiveOperation::advance(EngineInside& inside) {
     if (progress != Progress::over || !runner_.has_succeeded()) return progress;
     if (inside.has_waiting()) look_for_leftovers(inside);
     if (form_ == Form::nonblocking && runner_.has_succeeded()) runner_.look_at_targets(inside);
+    if (runner_.is_suspicious()) return Progress::waiting;
     if (!runner_.has_succeeded()) return progress;
     if (is_uneven_) {
         blocks_.finish();

@@ -37,6 +37,7 @@ class CollectiveOperation final : public EngineTask {
     Progress advance(EngineInside& inside) override;
     [[nodiscard]] Status outcome() const override { return runner_.outcome(); }
     void compare_calls(EngineInside& inside) override { runner_.compare_calls(inside); }
+    void ask_others(EngineInside& inside) override { runner_.ask_others(inside); }
     [[nodiscard]] std::string describe_wait(EngineInside& inside) const override {
         return runner_.describe_wait(inside);
     }

@@ -173,6 +173,7 @@ Status Core::State::open_endpoints(Engine::Options& options) {
         const int descriptor = source->doorbell_of(other);
         [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
     };
+    segment.set_wake_descriptor(options.write_doorbell_descriptor);
     heap_ = std::make_unique<Heap>(
         heap_regions(segment), place().local_rank,
         settings_.heap_bytes.value_or(standard_heap_limit_bytes())

@@ -5,6 +5,7 @@
 /// Thread: one at a time; with ThreadMode::multiple, who holds the Waiter's lock.
 #pragma once
 
+#include "runtime/calls_elsewhere.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/host_event.hpp"
 #include "runtime/host_notes.hpp"
@@ -107,17 +108,28 @@ class EngineState final : public Progress {
     /// Null for one on another host.
     [[nodiscard]] const FlightRing* flight_ring_of(WorldRank rank) const;
     /// Whether a rank has called that operation of the context or a later one. Empty when it isn't
-    /// known, since it is on another host.
+    /// known, since one on another host hasn't answered.
     [[nodiscard]] std::optional<bool> has_come(
         WorldRank rank, ContextId context, std::int32_t number
     ) const;
     /// Whether a rank is known to have freed that communicator without calling the operation.
     [[nodiscard]] bool has_freed(WorldRank rank, ContextId context, std::int32_t number) const;
-    /// The call of a rank on this host that has that operation number in the context, or has
-    /// failed there. Empty when it isn't known (yet, or any more).
+    /// The call of a rank that has that operation number in the context, or has failed there. Empty
+    /// when it isn't known (yet, or any more); one on another host must be asked.
     [[nodiscard]] std::optional<FlightEntry> find_call(
         WorldRank rank, ContextId context, std::optional<std::int32_t> number
     ) const;
+
+    // ---- protocol_inquiry.cpp ----
+
+    [[nodiscard]] bool is_elsewhere(WorldRank rank) const;
+    /// See EngineInside::ask().
+    void ask_for_call(const CallsElsewhere::Question& question, AskAgain again);
+    void tell_of_failed_call(WorldRank rank, ContextId context, std::int32_t number);
+    [[nodiscard]] bool awaits_reports() const { return calls_elsewhere_.has_silent(); }
+    /// A task waits for a report and for the time that it gives it, whatever happens.
+    void begin_suspicion() { ++suspicion_count_; }
+    void end_suspicion() { --suspicion_count_; }
 
     // ---- engine_state.cpp ----
 
@@ -241,6 +253,12 @@ class EngineState final : public Progress {
         const Peer& peer, const RemoteMemory& memory, std::uint64_t size_bytes
     ) const;
 
+    // protocol_inquiry.cpp
+    [[nodiscard]] CallReport report_of_call(ContextId context, std::int32_t number) const;
+    void send_report(Peer& peer, ContextId context, const CallReport& report);
+    void on_inquiry(Peer& peer, MessageHeader header);
+    void on_report(const Peer& peer, const Arrival& arrival);
+
     // engine_state.cpp
     /// The part of complete() that is the same for sends and receives.
     void end_round(Request& request, Errc error) {
@@ -309,6 +327,8 @@ class EngineState final : public Progress {
     std::uint32_t departures_seen_ = 0;
     std::vector<Endpoint*> ways_elsewhere_;                ///< To ranks on other hosts.
     std::map<WorldRank, std::string> departed_elsewhere_;  ///< And how.
+    CallsElsewhere calls_elsewhere_;
+    std::uint32_t suspicion_count_ = 0;
     bool has_seen_abort_ = false;
     bool is_left_alone_ = false;
 };

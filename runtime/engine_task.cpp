@@ -84,6 +84,26 @@ bool EngineInside::has_freed(WorldRank rank, ContextId context, std::int32_t num
     return state_.has_freed(rank, context, number);
 }
 
+bool EngineInside::is_elsewhere(WorldRank rank) const {
+    return state_.is_elsewhere(rank);
+}
+
+void EngineInside::ask(const CallsElsewhere::Question& question, AskAgain again) {
+    state_.ask_for_call(question, again);
+}
+
+void EngineInside::tell_of_failed_call(WorldRank rank, ContextId context, std::int32_t number) {
+    state_.tell_of_failed_call(rank, context, number);
+}
+
+void EngineInside::begin_suspicion() {
+    state_.begin_suspicion();
+}
+
+void EngineInside::end_suspicion() {
+    state_.end_suspicion();
+}
+
 void EngineInside::mark_failed(ContextId context, FlightPlace place) {
     FlightRecorder* const flight = state_.waiter.flight_recorder();
     if (flight != nullptr) flight->fail(static_cast<std::uint64_t>(context), place);
@@ -166,7 +186,8 @@ void EngineState::start_task(Request& request) {
 }
 
 bool EngineState::advance_tasks() {
-    if (!has_unfinished_task_ && events_of_tasks_ == waiter.event_count()) return false;
+    const bool has_news = has_unfinished_task_ || events_of_tasks_ != waiter.event_count();
+    if (!has_news && suspicion_count_ == 0) return false;
     events_of_tasks_ = waiter.event_count();
     has_unfinished_task_ = false;
     EngineInside inside(*this);
@@ -233,7 +254,7 @@ const FlightRing* EngineState::flight_ring_of(WorldRank rank) const {
 std::optional<bool> EngineState::has_come(WorldRank rank, ContextId context, std::int32_t number)
     const {
     const FlightRing* const ring = flight_ring_of(rank);
-    if (ring == nullptr) return std::nullopt;
+    if (ring == nullptr) return calls_elsewhere_.has_come(rank, context, number);
     for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
         if (!is_of_collective(entry.call)) continue;
         if (entry.context != static_cast<std::uint64_t>(context)) continue;
@@ -244,7 +265,7 @@ std::optional<bool> EngineState::has_come(WorldRank rank, ContextId context, std
 
 bool EngineState::has_freed(WorldRank rank, ContextId context, std::int32_t number) const {
     const FlightRing* const ring = flight_ring_of(rank);
-    if (ring == nullptr) return false;
+    if (ring == nullptr) return calls_elsewhere_.has_freed(rank, context, number);
     for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
         if (entry.call != Call::comm_free) continue;
         if (entry.context != static_cast<std::uint64_t>(context)) continue;
@@ -258,7 +279,7 @@ std::optional<FlightEntry> EngineState::find_call(
     WorldRank rank, ContextId context, std::optional<std::int32_t> number
 ) const {
     const FlightRing* const ring = flight_ring_of(rank);
-    if (ring == nullptr) return std::nullopt;
+    if (ring == nullptr) return calls_elsewhere_.find(rank, context, number);
     for (const FlightEntry& entry : read_flight_ring(*ring, flight_record_count)) {
         if (!is_of_collective(entry.call)) continue;
         if (entry.context != static_cast<std::uint64_t>(context)) continue;

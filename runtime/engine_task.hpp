@@ -4,6 +4,7 @@
 /// neither waits nor calls the Engine; what it may do there is an EngineInside.
 #pragma once
 
+#include "runtime/calls_elsewhere.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/match_queues.hpp"
 #include "runtime/wireup/flight_ring.hpp"
@@ -42,7 +43,17 @@ class EngineInside {
     ) const;
     /// See EngineState::has_freed().
     [[nodiscard]] bool has_freed(WorldRank rank, ContextId context, std::int32_t number) const;
-    /// Lets the others of the communicator know that this operation failed for all of them.
+    /// Whether the rank is on another host, so that it must be asked for its calls.
+    [[nodiscard]] bool is_elsewhere(WorldRank rank) const;
+    /// What the rank's call of that number is. Who waits compares calls once it has answered; ranks
+    /// of this host need not be asked.
+    void ask(const CallsElsewhere::Question& question, AskAgain again);
+    /// Lets a rank of another host know that this rank's call has failed.
+    void tell_of_failed_call(WorldRank rank, ContextId context, std::int32_t number);
+    /// From here to the end the task is advanced even when nothing happens.
+    void begin_suspicion();
+    void end_suspicion();
+    /// Lets the others of the host know that this operation failed for all of the communicator.
     void mark_failed(ContextId context, FlightPlace place);
     /// The oldest message without a receive in the context for whose key `is_wanted`.
     [[nodiscard]] std::optional<MatchKey> find_waiting(
@@ -77,6 +88,8 @@ class EngineTask {
     [[nodiscard]] virtual Status outcome() const = 0;
     /// Looks whether the others are in the same operation; now and then while it waits.
     virtual void compare_calls(EngineInside& inside) = 0;
+    /// Asks the ranks of other hosts whether they have come to the call.
+    virtual void ask_others(EngineInside&) {}
     /// The call, and who hasn't come to it yet.
     [[nodiscard]] virtual std::string describe_wait(EngineInside& inside) const = 0;
     /// Its request has gone: it is the engine's no more.

@@ -160,6 +160,12 @@ void EngineState::dispatch(EndpointSlot& slot, const Arrival& arrival) {
         case WireKind::credit:
             peer.credit_bytes += arrival.header.first;
             return;
+        case WireKind::inquiry:
+            on_inquiry(peer, arrival.header);
+            return;
+        case WireKind::report:
+            on_report(peer, arrival);
+            return;
     }
 }
 
@@ -341,6 +347,8 @@ bool EngineState::has_receive_to_come(ContextId context) {
 
 std::uint64_t EngineState::drop_context(ContextId context) {
     ++starts_;
+    // Calls are known by the number of the user's messages, which is one less.
+    calls_elsewhere_.forget(ContextId{static_cast<std::uint64_t>(context) - 1});
     if (has_receive_to_come(context)) return 0;
     std::uint64_t count = 0;
     while (UnexpectedMessage* const waiting = matcher.drain_context(context)) {

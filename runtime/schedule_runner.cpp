@@ -2,6 +2,7 @@
 #include "runtime/schedule_runner.hpp"
 
 #include "runtime/base/check.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective_buffer.hpp"
 #include "runtime/engine_state.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace dlrt {
 namespace {
@@ -23,6 +25,11 @@ constexpr std::uint32_t persistence_bit = number_bits + lane_bits + order_bits;
 // How much is done before others in the engine have their turn.
 constexpr std::uint32_t steps_per_round = 64;
 constexpr std::uint64_t bytes_per_round = std::uint64_t{1} << 20;
+
+/// For the answer of a rank on another host, whose call a message has shown to be another.
+constexpr std::uint64_t patience_ns = 500'000'000;
+/// More aren't asked at once.
+constexpr std::int32_t asked_ranks_max = 256;
 
 constexpr std::uint64_t low_bits(std::uint64_t value, std::uint32_t bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
@@ -58,6 +65,7 @@ const LayoutRef& bytes_layout() {
 void ScheduleRunner::restart(EngineInside&) {
     DLRT_ASSERT(requests_.empty());
     status_ = {};
+    has_told_others_ = false;
     const coll::Schedule& schedule = *binding_.schedule;
     remaining_ = schedule.steps.size();
     pending_ = schedule.predecessor_counts;
@@ -70,8 +78,9 @@ void ScheduleRunner::restart(EngineInside&) {
 
 EngineTask::Progress ScheduleRunner::advance(EngineInside& inside) {
     collect(inside);
+    if (suspicion_) settle_suspicion(inside);
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; status_.ok() && next_ready_ < ready_.size(); ++i) {
+    for (std::uint32_t i = 0; status_.ok() && !suspicion_ && next_ready_ < ready_.size(); ++i) {
         if (i == steps_per_round || bytes >= bytes_per_round) return Progress::unfinished;
         const std::uint32_t index = ready_[next_ready_++];
         const coll::StepKind kind = binding_.schedule->steps[index].kind;
@@ -80,7 +89,9 @@ EngineTask::Progress ScheduleRunner::advance(EngineInside& inside) {
         }
         start_step(inside, index);
     }
+    if (suspicion_) return Progress::waiting;
     if (!status_.ok()) give_up(inside);
+    if (status_.code == Errc::mismatch) tell_others_of_failure(inside);
     const bool is_over = status_.ok() ? remaining_ == 0 : requests_.empty();
     return is_over ? Progress::over : Progress::waiting;
 }
@@ -162,7 +173,7 @@ void ScheduleRunner::decide_failure(Errc code, fmt::format_string<Args...> forma
 void ScheduleRunner::check_arrival(
     EngineInside& inside, std::uint32_t index, const MessageStatus& found
 ) {
-    if (!status_.ok()) return;
+    if (!status_.ok() || suspicion_) return;
     const coll::Step& step = binding_.schedule->steps[index];
     const std::string_view name = coll::name_of(binding_.schedule->collective);
     const bool is_recv = step.kind == coll::StepKind::recv;
@@ -201,13 +212,72 @@ CallInProgress ScheduleRunner::call_in_progress(const OperationNumber& number) c
 void ScheduleRunner::explain_mismatch(
     EngineInside& inside, std::int32_t peer, const OperationNumber& number
 ) {
-    decide_failure(
-        Errc::mismatch, "{}", explain_disagreement(inside, call_in_progress(number), peer)
-    );
+    const CallInProgress call = call_in_progress(number);
+    if (is_call_known(inside, call, peer)) {
+        decide_failure(Errc::mismatch, "{}", explain_disagreement(inside, call, peer));
+        return;
+    }
+    ask(inside, call, peer, AskAgain::at_once);
+    suspicion_ = {peer, number, monotonic_ns() + patience_ns};
+    inside.begin_suspicion();
+}
+
+void ScheduleRunner::settle_suspicion(EngineInside& inside) {
+    const CallInProgress call = call_in_progress(suspicion_->number);
+    const bool is_known = is_call_known(inside, call, suspicion_->peer);
+    if (!is_known && monotonic_ns() < suspicion_->ends_at_ns) {
+        // It may have answered before it came to that call.
+        return ask(inside, call, suspicion_->peer, AskAgain::at_once);
+    }
+    decide_failure(Errc::mismatch, "{}", explain_disagreement(inside, call, suspicion_->peer));
+    suspicion_.reset();
+    inside.end_suspicion();
+}
+
+void ScheduleRunner::ask(
+    EngineInside& inside, const CallInProgress& call, std::int32_t peer, AskAgain again
+) {
+    inside.ask({call.group->world_rank(peer), call.user_context, call.number.short_form()}, again);
+}
+
+void ScheduleRunner::ask_awaited(EngineInside& inside) {
+    const CallInProgress call = call_in_progress(channel_.number);
+    for (const std::uint32_t index : request_steps_) {
+        ask(inside, call, binding_.schedule->steps[index].peer, AskAgain::later);
+    }
+}
+
+void ScheduleRunner::ask_others(EngineInside& inside) {
+    if (channel_.group->size() > asked_ranks_max) return ask_awaited(inside);
+    const CallInProgress call = call_in_progress(channel_.number);
+    for (std::int32_t rank = 0; rank < channel_.group->size(); ++rank) {
+        ask(inside, call, rank, AskAgain::at_once);
+    }
+}
+
+/// Those who may wait for this rank; they tell others.
+void ScheduleRunner::tell_others_of_failure(EngineInside& inside) {
+    if (std::exchange(has_told_others_, true)) return;
+    const CallInProgress call = call_in_progress(channel_.number);
+    std::vector<std::int32_t> peers;
+    for (const coll::Step& step : binding_.schedule->steps) {
+        const bool is_message = step.kind == coll::StepKind::send ||
+                                step.kind == coll::StepKind::recv;
+        if (is_message) peers.push_back(step.peer);
+    }
+    std::ranges::sort(peers);
+    const auto doubles = std::ranges::unique(peers);
+    peers.erase(doubles.begin(), doubles.end());
+    for (const std::int32_t peer : peers) {
+        inside.tell_of_failed_call(
+            call.group->world_rank(peer), call.user_context, call.number.short_form()
+        );
+    }
 }
 
 void ScheduleRunner::compare_calls(EngineInside& inside) {
-    if (!status_.ok()) return;
+    if (!status_.ok() || suspicion_) return;
+    ask_awaited(inside);
     const auto found = find_disagreement(inside, call_in_progress(channel_.number));
     if (found) decide_failure(Errc::mismatch, "{}", *found);
 }

@@ -19,6 +19,7 @@
 #include "runtime/typed_block.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,13 @@ class ScheduleRunner final : public EngineTask {
     /// ends the operation: receives are cancelled, the others' sends complete by themselves.
     Progress advance(EngineInside& inside) override;
     [[nodiscard]] Status outcome() const override;
+    /// So far; while it is suspicious, it isn't known.
     [[nodiscard]] bool has_succeeded() const { return status_.ok(); }
+    /// Somebody's message was wrong, and that rank of another host has been asked for its call.
+    [[nodiscard]] bool is_suspicious() const { return suspicion_.has_value(); }
     [[nodiscard]] std::string describe_wait(EngineInside& inside) const override;
     void compare_calls(EngineInside& inside) override;
+    void ask_others(EngineInside& inside) override;
     /// After a round that nothing went wrong in: whether messages of this operation or of earlier
     /// ones are left, which nobody will receive. REQUIRES: no other operation of the communicator
     /// is in flight, and this one isn't persistent.
@@ -82,6 +87,10 @@ class ScheduleRunner final : public EngineTask {
     void collect(EngineInside& inside);
     void check_arrival(EngineInside& inside, std::uint32_t index, const MessageStatus& found);
     void explain_mismatch(EngineInside& inside, std::int32_t peer, const OperationNumber& number);
+    void settle_suspicion(EngineInside& inside);
+    void ask(EngineInside& inside, const CallInProgress& call, std::int32_t peer, AskAgain again);
+    void ask_awaited(EngineInside& inside);
+    void tell_others_of_failure(EngineInside& inside);
     [[nodiscard]] CallInProgress call_in_progress(const OperationNumber& number) const;
     void give_up(EngineInside& inside);
     void copy_blocks(EngineInside& inside, const coll::Step& step);
@@ -100,6 +109,13 @@ class ScheduleRunner final : public EngineTask {
 
     ScheduleChannel channel_;
     ScheduleBinding binding_;
+    struct Suspicion {
+        std::int32_t peer;
+        OperationNumber number;
+        std::uint64_t ends_at_ns;  ///< Whoever answers nothing isn't waited for any longer.
+    };
+    std::optional<Suspicion> suspicion_;
+    bool has_told_others_ = false;
     Status status_;
     std::string failure_;  ///< In words; who waits may be another thread than who noticed.
     std::size_t remaining_ = 0;

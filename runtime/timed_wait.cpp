@@ -31,6 +31,23 @@ bool wait_in_time(EngineState& state, const Question& is_done, std::uint64_t dea
     return wait.was_in_time;
 }
 
+/// Those that have been asked answer at once if they are in a call of dlrt.
+constexpr std::uint64_t answer_time_ns = 300'000'000;
+
+void await_reports(EngineState& state) {
+    struct Wait {
+        EngineState* state;
+        std::uint64_t deadline_ns;
+
+        static bool is_over(void* self) {
+            const auto& wait = *static_cast<const Wait*>(self);
+            return !wait.state->awaits_reports() || monotonic_ns() >= wait.deadline_ns;
+        }
+    };
+    Wait wait{&state, monotonic_ns() + answer_time_ns};
+    state.waiter.wait({Wait::is_over, &wait, Condition::Asked::by_any_thread, wait.deadline_ns});
+}
+
 }  // namespace
 
 bool wait_any_until(Engine& engine, std::span<Request* const> requests, std::uint64_t deadline_ns) {
@@ -65,6 +82,8 @@ std::string describe_wait(Engine& engine, const Request& request) {
     std::string text;
     engine.look_inside([&](EngineInside& inside) {
         if (request.kind == RequestKind::task) {
+            request.task().ask_others(inside);
+            await_reports(inside.state());
             text = request.task().describe_wait(inside);
             return;
         }

@@ -3,16 +3,17 @@
 /// bodies of the control messages. Values only; both sides run the same build, so bytes travel as
 /// they lie in memory.
 ///
-///   first   context id (eager, rts) | the receiver's request (fragment) | the sender's request
-///   (cts, fin)
-///           | bytes given back (credit)
+///   first   context id (eager, rts, inquiry, report) | the receiver's request (fragment)
+///           | the sender's request (cts, fin) | bytes given back (credit)
 ///   second  tag (32) | kind (4) | check of what a collective's ranks must say alike (28)
 #pragma once
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/request.hpp"
+#include "runtime/wireup/flight_ring.hpp"
 #include "transports/transport.hpp"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -29,6 +30,8 @@ enum class WireKind : std::uint8_t {
     fragment = 3,  ///< The next piece of a stream; pieces arrive in order.
     fin = 4,       ///< "I have taken what I want": the sender's buffer is free.
     credit = 5,    ///< Eager memory of mine that you may fill again.
+    inquiry = 6,   ///< "What is your call of this number?": of its communicator, by the tag.
+    report = 7,    ///< CallReport.
 };
 
 struct RtsBody {
@@ -44,6 +47,20 @@ struct CtsBody {
     std::uint64_t end_bytes = 0;  ///< Less than the message when the receiver's buffer is shorter.
 };
 static_assert(sizeof(CtsBody) == 24);
+
+/// A rank's collective call, for ranks of other hosts, which can't read its flight ring.
+struct CallReport {
+    std::uint64_t arguments_hash = 0, size_bytes = 0;
+    std::int32_t root = -1;
+    std::int32_t number = 0;  ///< As in FlightEntry::tag.
+    Call call = Call::none;   ///< None: it isn't known, yet or any more.
+    FlightState state = FlightState::entered;
+    bool is_answer = false;  ///< Else nobody has asked.
+    bool has_come = false;   ///< To that call or a later one of the communicator.
+    bool has_freed = false;  ///< The communicator, without the call.
+    std::array<std::uint8_t, 3> reserved = {};
+};
+static_assert(sizeof(CallReport) == 32);
 
 [[nodiscard]] inline MessageHeader matched_header(
     WireKind kind, ContextId context, Tag tag, std::uint32_t check

@@ -246,6 +246,7 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
     const std::vector<std::byte> told = tcp::encode_addresses(*addresses);
     if (Status status = source_->put_address(transport, told); !status.ok()) return status;
     options.listener = std::move(*listener);
+    options.own_addresses = *addresses;
     options.addresses_of = [source = source_.get(), transport](std::uint32_t rank
                            ) -> std::optional<std::vector<tcp::SocketAddress>> {
         const auto bytes = source->address_of(rank, transport);

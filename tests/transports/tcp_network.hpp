@@ -38,6 +38,9 @@ class TcpNetwork {
         return addresses_[rank];
     }
 
+    /// To which of a peer's addresses further connections are made.
+    std::vector<tcp::SocketAddress> lanes;
+
     /// Each has said something to each other, and nothing of it is left.
     void connect_all() {
         for (std::uint32_t source = 0; source < size(); ++source) {
@@ -78,6 +81,10 @@ class TcpNetwork {
         options.listener = std::move(*tcp::listen_anywhere(tcp::Family::any, {}));
         options.addresses_of = [this](std::uint32_t peer) { return addresses_[peer]; };
         options.connect_timeout_ms = connect_timeout_ms_;
+        options.own_addresses = {*tcp::make_address("192.0.2.77", 4000)};
+        options.lanes_of = [this](const std::string&, const std::vector<tcp::SocketAddress>&) {
+            return lanes;
+        };
         addresses_[rank] = {*tcp::make_address("127.0.0.1", options.listener.port)};
         return std::move(*tcp::open_endpoint(std::move(options)));
     }

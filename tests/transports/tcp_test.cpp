@@ -200,6 +200,8 @@ TEST_CASE("tcp: all addresses that led nowhere are told, each with its reason", 
     poll_until(network, [&] { return (loss = network.endpoint(0).take_loss()).has_value(); });
     CHECK_THAT(loss->reason, Contains("127.0.0.1:" + std::to_string(port) + " (Connection refus"));
     CHECK_THAT(loss->reason, Contains("127.0.0.2:" + std::to_string(port) + " (Connection refus"));
+    CHECK_THAT(loss->reason, Contains("this process is at 192.0.2.77:4000"));
+    CHECK_THAT(loss->reason, Contains("--iface"));
     std::array<std::byte, 8> target;
     CHECK(network.endpoint(0).post_get(PeerIndex{1}, {}, target, {}) == Post::refused);
 }

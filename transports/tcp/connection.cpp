@@ -5,6 +5,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -14,6 +18,8 @@ namespace {
 /// The longest frame behind one that isn't released yet.
 constexpr std::size_t buffer_bytes = 2 * (fragment_bytes_max + sizeof(FrameHeader));
 constexpr std::size_t segments_at_once = 16;
+/// Up to here a copy costs less than telling the system of two pieces.
+constexpr std::size_t joined_bytes_max = 1024;
 
 bool is_passing(int error) {
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == ENOBUFS;
@@ -31,6 +37,22 @@ iovec piece_of(Bytes bytes) {
     return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
+ssize_t send_joined(int socket, const FrameHeader& header, Bytes payload) {
+    std::array<std::byte, sizeof header + joined_bytes_max> joined;
+    std::memcpy(joined.data(), &header, sizeof header);
+    if (!payload.empty())
+        std::memcpy(joined.data() + sizeof header, payload.data(), payload.size());
+    return ::send(
+        socket, joined.data(), sizeof header + payload.size(), MSG_NOSIGNAL | MSG_DONTWAIT
+    );
+}
+
+ssize_t send_both(int socket, const FrameHeader& header, Bytes payload) {
+    std::array<iovec, 2> pieces = {
+        piece_of(std::as_bytes(std::span(&header, 1))), piece_of(payload)};
+    return send_pieces(socket, pieces);
+}
+
 }  // namespace
 
 // ---- Outgoing ----
@@ -42,9 +64,8 @@ void Outgoing::note_error(int error) {
 /// How much of header and payload together has gone.
 std::size_t Outgoing::send_now(const FrameHeader& header, Bytes payload) {
     if (!segments_.empty() || !failure_.empty()) return 0;
-    const Bytes front = std::as_bytes(std::span(&header, 1));
-    std::array<iovec, 2> pieces = {piece_of(front), piece_of(payload)};
-    const ssize_t sent = send_pieces(socket_, pieces);
+    const ssize_t sent = payload.size() <= joined_bytes_max ? send_joined(socket_, header, payload)
+                                                            : send_both(socket_, header, payload);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     note_error(errno);
     return 0;
@@ -153,6 +174,7 @@ bool Incoming::read() {
         const ssize_t count = ::recv(socket_, target_.data(), target_.size(), MSG_DONTWAIT);
         if (!take_count(count)) return false;
         target_ = target_.subspan(static_cast<std::size_t>(count));
+        may_have_left_something_ = target_.empty();
         return true;
     }
     if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
@@ -160,6 +182,7 @@ bool Incoming::read() {
     const ssize_t count = ::recv(socket_, buffer_.get() + end_, buffer_bytes - end_, MSG_DONTWAIT);
     if (!take_count(count)) return false;
     end_ += static_cast<std::size_t>(count);
+    may_have_left_something_ = end_ == buffer_bytes;
     return true;
 }
 
@@ -186,6 +209,22 @@ bool Incoming::has_something() const {
     if (is_placing()) return false;
     const auto next = header();
     return next && (next->kind == FrameKind::data || payload(*next));
+}
+
+// ---- What the system knows of a connection ----
+
+bool is_unanswered(int socket) {
+    constexpr std::uint32_t silence_ms = 14'000;
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+    const bool is_repeating = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
+    return (is_repeating || info.tcpi_probes > 0) && info.tcpi_last_ack_recv >= silence_ms;
+}
+
+bool is_all_confirmed(int socket) {
+    int unconfirmed_bytes = 0;
+    return ::ioctl(socket, SIOCOUTQ, &unconfirmed_bytes) != 0 || unconfirmed_bytes == 0;
 }
 
 }  // namespace dlrt::tcp

@@ -36,6 +36,10 @@ class Outgoing {
     [[nodiscard]] bool is_idle() const { return segments_.empty(); }
     [[nodiscard]] std::size_t segment_count() const { return segments_.size(); }
     [[nodiscard]] const Failure& failure() const { return failure_; }
+    /// Nothing more is to go over it.
+    void fail_because(Failure failure) {
+        if (failure_.empty()) failure_ = std::move(failure);
+    }
     /// The ids that will not come out of flush() any more.
     [[nodiscard]] std::vector<OperationId> abandon();
 
@@ -71,6 +75,8 @@ class Incoming {
 
     /// Reads what is there and fits; false: nothing came.
     [[nodiscard]] bool read();
+    /// Whether the last read() has left something, as far as it could tell.
+    [[nodiscard]] bool may_have_left_something() const { return may_have_left_something_; }
     /// What came makes no sense.
     void fail_because(Failure failure) { failure_ = std::move(failure); }
     /// Payloads handed out aren't looked at any more.
@@ -90,8 +96,15 @@ class Incoming {
     std::size_t begin_ = 0;                ///< Of what hasn't been looked at,
     std::size_t end_ = 0;                  ///< and its end.
     MutableBytes target_;
+    bool may_have_left_something_ = false;
     Failure failure_;
 };
+
+/// Whether the other host answers nothing any more of what it is sent or asked. A process that
+/// doesn't read is something else: its system answers for it.
+[[nodiscard]] bool is_unanswered(int socket);
+/// Whether the other host has confirmed all that was sent.
+[[nodiscard]] bool is_all_confirmed(int socket);
 
 struct Connection {
     Connection(Fd connected, std::uint32_t number, std::string both_ends)
@@ -109,9 +122,11 @@ struct Connection {
     bool has_lent_payloads = false;  ///< Among the arrivals of the last poll.
     std::uint32_t quiet_polls = 0;   ///< Since something came.
     bool is_watched_for_room = false;
-    bool has_said_goodbye = false;  ///< The other end.
-    bool is_shut = false;           ///< Nothing more is sent.
-    bool is_read_empty = false;     ///< The last look found no more than was taken.
+    bool is_lane = false;            ///< It carries nothing but data.
+    std::uint32_t silent_looks = 0;  ///< In a row at which the other host answered nothing.
+    bool has_said_goodbye = false;   ///< The other end.
+    bool is_shut = false;            ///< Nothing more is sent.
+    bool is_read_empty = false;      ///< The last look found no more than was taken.
     /// Of the data that is being placed.
     std::uint64_t placed_get = 0;
     std::uint64_t placed_bytes = 0;

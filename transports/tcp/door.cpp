@@ -54,6 +54,10 @@ void Door::open(std::uint32_t peer, const std::vector<SocketAddress>& addresses)
     }
 }
 
+void Door::open_lane(std::uint32_t peer, const SocketAddress& address) {
+    add({.opening = Opening::to(identity_, peer, address), .target = address, .is_lane = true});
+}
+
 void Door::add(Attempt attempt) {
     const int socket = attempt.opening.socket();
     attempt.ends_at_ns = monotonic_ns() + timeout_ns_;
@@ -155,8 +159,8 @@ void Door::advance_one(int socket, Outcome& outcome) {
         const std::uint32_t peer = over.peer();
         Fd connected = over.take_socket();
         ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, connected.get(), nullptr);
-        outcome.opened.push_back({peer, std::move(connected), over.is_own()});
-        drop_other_attempts(peer);
+        outcome.opened.push_back({peer, std::move(connected), ended.is_lane});
+        if (!ended.is_lane) drop_other_attempts(peer);
     }
     set_timer();
 }
@@ -178,6 +182,11 @@ void Door::conclude(const Attempt& attempt, Outcome& outcome) {
         --stranger_count_;
         log(LogLevel::debug, "tcp", "a connection to port {} is dropped: {}", listener_.port,
             opening.reason());
+        return;
+    }
+    if (attempt.is_lane) {
+        log(LogLevel::debug, "tcp", "no further connection to process {} at {}: {}", opening.peer(),
+            opening.target(), opening.reason());
         return;
     }
     const auto call = calls_.find(opening.peer());
@@ -211,7 +220,8 @@ void Door::end_late_ones(Outcome& outcome) {
 void Door::drop_other_attempts(std::uint32_t peer) {
     calls_.erase(peer);
     std::erase_if(attempts_, [peer](const auto& entry) {
-        return entry.second.opening.is_own() && entry.second.opening.peer() == peer;
+        const Attempt& attempt = entry.second;
+        return attempt.opening.is_own() && attempt.opening.peer() == peer && !attempt.is_lane;
     });
 }
 

@@ -17,7 +17,7 @@ class Door {
     struct Opened {
         std::uint32_t peer = 0;
         Fd socket;
-        bool is_own = false;
+        bool is_lane = false;  ///< That was asked for here.
     };
     /// None of a peer's addresses led to it.
     struct Closed {
@@ -35,6 +35,8 @@ class Door {
     /// Readable when advance() has something to do.
     [[nodiscard]] int descriptor() const { return events_.get(); }
     void open(std::uint32_t peer, const std::vector<SocketAddress>& addresses);
+    /// One more connection to a peer that is reached already. That it can't be made isn't told.
+    void open_lane(std::uint32_t peer, const SocketAddress& address);
     [[nodiscard]] bool is_opening(std::uint32_t peer) const { return calls_.contains(peer); }
     [[nodiscard]] Outcome advance();
     /// In a forked child.
@@ -52,6 +54,7 @@ class Door {
         std::uint64_t number = 0;      ///< Older ones have smaller numbers.
         SocketAddress target{};        ///< Of one's own.
         std::uint32_t tries = 1;
+        bool is_lane = false;
     };
     void accept_all();
     void drop_oldest_stranger();

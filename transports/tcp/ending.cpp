@@ -9,10 +9,10 @@
 #include "transports/tcp/tcp_endpoint.hpp"
 
 #include <algorithm>
-#include <linux/sockios.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,25 +53,88 @@ void Tcp::keep_reading(Connection& connection) {
 
 void Tcp::drop(Connection& connection) {
     const Status lost{Errc::peer_lost, 0};
+    const std::uint32_t number = connection.peer;
     for (const OperationId id : connection.out.abandon()) complete(id, lost);
-    std::erase_if(gets_, [&](const auto& entry) {
-        if (entry.second.connection != &connection) return false;
-        complete(entry.second.id, lost);
-        return true;
-    });
-    std::erase_if(answers_, [&](const Answer& answer) { return answer.connection == &connection; });
     std::erase(hot_, &connection);
-    Peer& peer = peers_[connection.peer];
+    std::erase(failed_, &connection);
+    Peer& peer = peers_[number];
     if (peer.out == &connection) peer.out = nullptr;
+    std::erase(peer.lanes, &connection);
     if (!peer.has_finished) {
         lose(
-            connection.peer,
+            number,
             fmt::format("the connection {} has ended: {}", connection.ends, connection.failure())
         );
+        fail_siblings(connection);
     }
+    std::erase_if(answers_, [&](const Answer& answer) {
+        return answer.connection == &connection ||
+               (!peer.has_finished && answer.connection->peer == number);
+    });
     is_changing_.store(true, std::memory_order_relaxed);
     connections_.erase(connection.socket.get());
     is_changing_.store(false, std::memory_order_relaxed);
+    const bool is_last = std::ranges::none_of(connections_, [number](const auto& entry) {
+        return entry.second->peer == number;
+    });
+    if (!is_last) return;
+    // Until now something could still be placed into their targets.
+    std::erase_if(gets_, [&](const auto& entry) {
+        if (entry.second.peer != number) return false;
+        complete(entry.second.id, lost);
+        return true;
+    });
+}
+
+/// A peer is lost with any of its connections: what comes over the others is read to the end, and
+/// nothing more is sent.
+void Tcp::fail_siblings(const Connection& connection) {
+    for (const auto& [socket, other] : connections_) {
+        if (other->peer != connection.peer || other.get() == &connection) continue;
+        other->out.fail_because("another connection to the same process has ended");
+        other->is_read_empty = false;
+        failed_.push_back(other.get());
+        keep_reading(*other);
+    }
+}
+
+void Tcp::set_silence_timer(std::uint32_t period_s) {
+    itimerspec time{};
+    time.it_value.tv_sec = time.it_interval.tv_sec = static_cast<time_t>(period_s);
+    ::timerfd_settime(silence_timer_.get(), 0, &time, nullptr);
+    is_silence_timed_ = period_s != 0;
+}
+
+void Tcp::look_for_silence() {
+    // A question that is on its way at the very moment of one look is answered before the next.
+    constexpr std::uint32_t looks_until_dead = 2;
+    std::uint64_t times = 0;
+    [[maybe_unused]] const ssize_t size = ::read(silence_timer_.get(), &times, sizeof times);
+    bool is_all_quiet = true;
+    for (const auto& [socket, connection] : connections_) {
+        if (!connection->failure().empty()) continue;
+        const bool is_quiet = connection->out.is_idle() && is_all_confirmed(socket);
+        is_all_quiet = is_all_quiet && is_quiet;
+        if (is_quiet || !is_unanswered(socket)) {
+            connection->silent_looks = 0;
+        } else if (++connection->silent_looks >= looks_until_dead) {
+            connection->in.fail_because("the other host doesn't answer any more");
+            failed_.push_back(connection.get());
+        }
+    }
+    if (is_all_quiet) set_silence_timer(0);
+}
+
+std::string Tcp::how_to_choose() const {
+    std::string own;
+    for (const SocketAddress& address : own_addresses_) {
+        own += (own.empty() ? "" : ", ") + address.text();
+    }
+    return fmt::format(
+        "; this process is at {}. dlrun --iface, or DLRT_TCP_INTERFACES, chooses the interfaces, "
+        "which must lead to each other",
+        own.empty() ? "no address that others could reach" : own
+    );
 }
 
 void Tcp::lose(std::uint32_t peer, std::string reason) {
@@ -83,9 +146,7 @@ void Tcp::settle_losses() {
     const auto is_settled = [this](const Loss& loss) {
         // What came over another connection of that peer comes first.
         return std::ranges::none_of(connections_, [&](const auto& entry) {
-            const Connection& connection = *entry.second;
-            return connection.peer == static_cast<std::uint32_t>(loss.peer) &&
-                   !connection.is_read_empty;
+            return entry.second->peer == static_cast<std::uint32_t>(loss.peer);
         });
     };
     for (Loss& loss : unsettled_losses_) {
@@ -123,9 +184,7 @@ bool Tcp::finish_sending(Connection& connection) {
         connection.is_shut = true;
     }
     if (!connection.in.drain()) return true;
-    int unacknowledged_bytes = 0;
-    const int asked = ::ioctl(connection.socket.get(), SIOCOUTQ, &unacknowledged_bytes);
-    return connection.is_shut && (asked != 0 || unacknowledged_bytes == 0);
+    return connection.is_shut && is_all_confirmed(connection.socket.get());
 }
 
 void Tcp::part(Parting parting, std::uint32_t timeout_ms) {
@@ -157,6 +216,7 @@ void Tcp::abandon() noexcept {
     // Another thread was at it when this process was made.
     if (is_changing_.load(std::memory_order_relaxed)) return;
     events_.reset();
+    silence_timer_.reset();
     door_.close_all();
     for (auto& [socket, connection] : connections_) connection->socket.reset();
 }

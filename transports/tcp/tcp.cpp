@@ -5,6 +5,7 @@
 #include "runtime/base/check.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
+#include "transports/tcp/lanes.hpp"
 #include "transports/tcp/sodium.hpp"
 #include "transports/tcp/tcp_endpoint.hpp"
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,8 +22,6 @@
 namespace dlrt::tcp {
 namespace {
 
-/// What waits for one peer because its socket is full.
-constexpr std::size_t segments_max = 16;
 /// Connections that something came over lately are read without asking the system which.
 constexpr std::size_t hot_max = 4;
 constexpr std::uint32_t polls_until_cold = 4096;
@@ -30,12 +30,15 @@ constexpr std::uint64_t ns_between_events = 5000;
 constexpr std::uint64_t ns_between_events_when_quiet = 1000;
 /// Of one connection in one poll, so that others have their turn.
 constexpr std::uint64_t placed_bytes_max = 4 << 20;
+constexpr std::uint32_t silence_look_s = 4;
 
 }  // namespace
 
 Tcp::Tcp(Options options)
     : identity_(options.identity),
       addresses_of_(std::move(options.addresses_of)),
+      lanes_of_(std::move(options.lanes_of)),
+      own_addresses_(std::move(options.own_addresses)),
       door_(identity_, std::move(options.listener), options.connect_timeout_ms),
       peers_(options.identity.count),
       news_descriptor_(options.news_descriptor),
@@ -43,6 +46,10 @@ Tcp::Tcp(Options options)
     capabilities_.eager_bytes_max = eager_bytes_max;
     capabilities_.fragment_bytes_max = fragment_bytes_max;
     capabilities_.can_get = true;
+    if (lanes_of_) return;
+    lanes_of_ = [](const std::string& own_end, const std::vector<SocketAddress>& of_peer) {
+        return choose_lanes(own_end, of_peer, find_interface_addresses(), find_source);
+    };
 }
 
 Status Tcp::start() {
@@ -51,7 +58,9 @@ Status Tcp::start() {
     events_.reset(::epoll_create1(EPOLL_CLOEXEC));
     if (!events_.is_open()) return fail_errno(errno, "cannot make an epoll descriptor");
     if (const Status status = door_.start(); !status.ok()) return status;
-    for (const int descriptor : {door_.descriptor(), news_descriptor_}) {
+    silence_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!silence_timer_.is_open()) return fail_errno(errno, "cannot make a timer");
+    for (const int descriptor : {door_.descriptor(), silence_timer_.get(), news_descriptor_}) {
         if (descriptor < 0) continue;
         epoll_event event{};
         event.events = EPOLLIN;
@@ -75,7 +84,7 @@ Connection* Tcp::connection_to(PeerIndex index) {
     const auto addresses = addresses_of_(number);
     if (!addresses) return nullptr;
     if (addresses->empty()) {
-        lose(number, "it has no address that other hosts could reach");
+        lose(number, "it has no address that other hosts could reach" + how_to_choose());
     } else {
         is_changing_.store(true, std::memory_order_relaxed);
         door_.open(number, *addresses);
@@ -116,24 +125,9 @@ Post Tcp::post_fragment(PeerIndex peer, MessageHeader header, Bytes payload, Ope
     return has_gone ? Post::done : Post::pending;
 }
 
-Post Tcp::post_get(PeerIndex peer, RemoteMemory source, MutableBytes target, OperationId id) {
-    if (target.empty()) return Post::done;
-    Connection* const connection = connection_to(peer);
-    if (connection == nullptr || connection->out.segment_count() >= segments_max) {
-        return peers_[static_cast<std::uint32_t>(peer)].is_lost ? Post::refused : Post::busy;
-    }
-    const std::uint64_t number = next_get_++;
-    gets_[number] = {target, target.size(), id, connection};
-    const GetRequest request{number, source.key};
-    connection->out.send(
-        {sizeof request, FrameKind::get, source.address, target.size()},
-        std::as_bytes(std::span(&request, 1))
-    );
-    after_send(*connection);
-    return Post::pending;
-}
-
 void Tcp::after_send(Connection& connection) {
+    if (!is_silence_timed_) [[unlikely]]
+        set_silence_timer(silence_look_s);
     if (!connection.out.failure().empty()) [[unlikely]] {
         connection.is_read_empty = false;
         failed_.push_back(&connection);
@@ -165,28 +159,6 @@ void Tcp::flush(Connection& connection) {
 void Tcp::complete_gone() {
     for (const OperationId id : gone_) complete(id, {});
     gone_.clear();
-}
-
-void Tcp::answer_gets() {
-    // Each connection's answers stay in their order; one that is full doesn't hold up the others.
-    for (auto answer = answers_.begin(); answer != answers_.end();) {
-        Connection& connection = *answer->connection;
-        while (!answer->rest.empty() && connection.out.is_idle() && connection.out.failure().empty()
-        ) {
-            const Bytes piece = answer->rest.first(
-                std::min<std::size_t>(answer->rest.size(), data_bytes_max)
-            );
-            connection.out.send_in_place(
-                {static_cast<std::uint32_t>(piece.size()), FrameKind::data, answer->number,
-                 answer->offset_bytes},
-                piece
-            );
-            answer->offset_bytes += piece.size();
-            answer->rest = answer->rest.subspan(piece.size());
-        }
-        after_send(connection);
-        answer = answer->rest.empty() ? answers_.erase(answer) : std::next(answer);
-    }
 }
 
 // ---- Receiving ----
@@ -226,8 +198,14 @@ void Tcp::look_at_events(Collector& arrivals) {
             for (Door::Opened& opened : outcome.opened) take_opened(std::move(opened));
             is_changing_.store(false, std::memory_order_relaxed);
             for (Door::Closed& closed : outcome.closed) {
-                lose(closed.peer, "it " + std::move(closed.reason));
+                // It may have come by itself in the same moment.
+                if (peers_[closed.peer].out != nullptr) continue;
+                lose(closed.peer, "it " + std::move(closed.reason) + how_to_choose());
             }
+            continue;
+        }
+        if (event.data.fd == silence_timer_.get()) {
+            look_for_silence();
             continue;
         }
         if (event.data.fd == news_descriptor_) {
@@ -251,6 +229,8 @@ Connection* Tcp::find(int socket) const {
 }
 
 void Tcp::take_opened(Door::Opened&& opened) {
+    Peer& peer = peers_[opened.peer];
+    if (peer.is_lost) return;
     const int socket = opened.socket.get();
     std::string ends = fmt::format("from {} to {}", own_end_of(socket), other_end_of(socket));
     auto connection = std::make_unique<Connection>(
@@ -260,8 +240,13 @@ void Tcp::take_opened(Door::Opened&& opened) {
     event.events = EPOLLIN;
     event.data.fd = socket;
     ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event);
-    Peer& peer = peers_[opened.peer];
-    if (peer.out == nullptr) peer.out = connection.get();
+    if (opened.is_lane) {
+        connection->is_lane = true;
+        peer.lanes.push_back(connection.get());
+        connection->out.send({0, FrameKind::lane, 0, 0}, {});
+    } else if (peer.out == nullptr) {
+        peer.out = connection.get();
+    }
     connections_[socket] = std::move(connection);
 }
 
@@ -271,17 +256,21 @@ void Tcp::read(Connection& connection, Collector& arrivals) {
     std::uint64_t read_count = 0;
     connection.is_read_empty = false;
     constexpr std::uint64_t reads_max = placed_bytes_max / data_bytes_max * 4;
+    bool may_be_more = true;
     while (read_count < reads_max) {
         if (!in.is_placing()) {
             const auto header = in.header();
             if (header && take_frame(connection, *header, arrivals)) continue;
             if (arrivals.is_full() && in.has_something()) break;
         }
+        // To ask the system once more costs as much as a small message.
+        if (!may_be_more && in.failure().empty()) break;
         if (!in.failure().empty() || !in.read()) {
             connection.is_read_empty = true;
             break;
         }
         ++read_count;
+        may_be_more = in.may_have_left_something();
         connection.quiet_polls = 0;
         if (connection.placed_get != 0 && !in.is_placing()) placed(connection);
     }
@@ -301,7 +290,11 @@ bool Tcp::take_frame(Connection& connection, const FrameHeader& header, Collecto
         take_goodbye(connection, header);
         return true;
     }
-    if (!is_get && !is_message) {
+    if (header.kind == FrameKind::lane && header.payload_bytes == 0) {
+        take_lane(connection, header);
+        return in.failure().empty();
+    }
+    if ((!is_get && !is_message) || connection.is_lane) {
         in.fail_because("what came is no frame");
         return false;
     }
@@ -318,42 +311,6 @@ bool Tcp::take_frame(Connection& connection, const FrameHeader& header, Collecto
     in.skip(header);
     if (!std::exchange(connection.has_lent_payloads, true)) lenders_.push_back(&connection);
     return true;
-}
-
-void Tcp::take_get(Connection& connection, const FrameHeader& header, Bytes payload) {
-    GetRequest request;
-    std::memcpy(&request, payload.data(), sizeof request);
-    // The peer has proved that it belongs to the job, and the key that it has the address of us.
-    if (request.key != key_) return connection.in.fail_because("it asks for unknown memory");
-    const auto address = static_cast<std::uintptr_t>(header.first);
-    answers_.push_back(
-        {&connection,
-         request.number,
-         {reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(header.second)},
-         0}
-    );
-}
-
-void Tcp::take_data(Connection& connection, const FrameHeader& header) {
-    const auto found = gets_.find(header.first);
-    const bool is_ours = found != gets_.end() && header.payload_bytes > 0 &&
-                         header.second <= found->second.target.size() &&
-                         header.payload_bytes <= found->second.target.size() - header.second &&
-                         header.payload_bytes <= found->second.missing_bytes;
-    if (!is_ours) return connection.in.fail_because("data came that nobody asked for");
-    connection.placed_get = header.first;
-    connection.placed_bytes = header.payload_bytes;
-    connection.in.place(found->second.target.subspan(header.second, header.payload_bytes));
-    if (!connection.in.is_placing()) placed(connection);
-}
-
-void Tcp::placed(Connection& connection) {
-    const auto found = gets_.find(std::exchange(connection.placed_get, 0));
-    DLRT_ASSERT(found != gets_.end());
-    found->second.missing_bytes -= connection.placed_bytes;
-    if (found->second.missing_bytes > 0) return;
-    complete(found->second.id, {});
-    gets_.erase(found);
 }
 
 std::size_t Tcp::poll_completions(std::span<Completion> out) {

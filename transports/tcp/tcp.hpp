@@ -6,7 +6,8 @@
 /// Two that connect to each other at the same time may each keep the connection it made: what one
 /// peer is sent goes over one, and both are read. What is long is read out of the sender's memory
 /// (post_get: a request, and the bytes from there straight into the target), so the sender must
-/// make progress.
+/// make progress. Such data is spread over several connections where several interfaces of this
+/// host lead to the peer; a message is lost with any of them.
 #pragma once
 
 #include "transports/tcp/opening.hpp"
@@ -32,6 +33,14 @@ struct Options {
     /// To connect. A process that is connected to may take as long as it likes to say something:
     /// it may be computing.
     std::uint32_t connect_timeout_ms = 20'000;
+    /// What other hosts have been told of this process; for messages.
+    std::vector<SocketAddress> own_addresses;
+    /// To which of a peer's addresses further connections make sense, beside the one whose own end
+    /// that is. Unset: choose_lanes() of this host's interfaces.
+    std::function<std::vector<SocketAddress>(
+        const std::string& own_end, const std::vector<SocketAddress>& of_peer
+    )>
+        lanes_of;
 };
 
 /// How a process goes.

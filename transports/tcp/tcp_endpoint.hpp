@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is behind a TcpEndpoint. Private to tcp.cpp and ending.cpp.
+/// What is behind a TcpEndpoint. Private to tcp.cpp, gets.cpp and ending.cpp.
 #pragma once
 
 #include "transports/tcp/connection.hpp"
@@ -19,6 +19,9 @@
 #include <vector>
 
 namespace dlrt::tcp {
+
+/// What waits for one peer because its socket is full.
+inline constexpr std::size_t segments_max = 16;
 
 class Tcp final : public TcpEndpoint {
   public:
@@ -56,6 +59,8 @@ class Tcp final : public TcpEndpoint {
   private:
     struct Peer {
         Connection* out = nullptr;
+        std::vector<Connection*> lanes;  ///< Beside `out`: for the data of large gets.
+        bool has_sought_lanes = false;
         bool is_lost = false;
         bool has_finished = false;  ///< Whatever is said to it, nobody listens any more.
     };
@@ -63,7 +68,7 @@ class Tcp final : public TcpEndpoint {
         MutableBytes target;
         std::uint64_t missing_bytes = 0;
         OperationId id{};
-        const Connection* connection = nullptr;
+        std::uint32_t peer = 0;
     };
     /// Of a get that a peer asked for.
     struct Answer {
@@ -71,6 +76,7 @@ class Tcp final : public TcpEndpoint {
         std::uint64_t number;
         Bytes rest;
         std::uint64_t offset_bytes;
+        bool is_large;
     };
     struct Collector {
         std::span<Arrival> out;
@@ -92,11 +98,21 @@ class Tcp final : public TcpEndpoint {
     void take_data(Connection& connection, const FrameHeader& header);
     void placed(Connection& connection);
     void answer_gets();
+    void send_piece(Answer& answer, Connection& connection, std::uint32_t size_bytes_max);
+    void share_among_lanes(Answer& answer);
+    void seek_lanes(const Connection& connection, std::uint64_t get_bytes);
+    void take_lane(Connection& connection, const FrameHeader& header);
     void flush(Connection& connection);
     void take_goodbye(Connection& connection, const FrameHeader& header);
     void drop(Connection& connection);
     void drop_failed();
+    void fail_siblings(const Connection& connection);
     void keep_reading(Connection& connection);
+    /// For a message about a peer that can't be reached.
+    [[nodiscard]] std::string how_to_choose() const;
+    /// From time to time, while anything is unconfirmed.
+    void look_for_silence();
+    void set_silence_timer(std::uint32_t period_s);
     void lose(std::uint32_t peer, std::string reason);
     /// Tells of the losses of those from whom all that came has been polled.
     void settle_losses();
@@ -107,8 +123,13 @@ class Tcp final : public TcpEndpoint {
 
     Identity identity_;
     std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t)> addresses_of_;
+    std::function<std::vector<SocketAddress>(const std::string&, const std::vector<SocketAddress>&)>
+        lanes_of_;
+    std::vector<SocketAddress> own_addresses_;
     Capabilities capabilities_;
     Fd events_;
+    Fd silence_timer_;
+    bool is_silence_timed_ = false;
     Door door_;
     std::uint64_t key_ = 0;  ///< Who shows it has got the address from here.
     std::vector<Peer> peers_;

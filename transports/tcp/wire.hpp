@@ -12,6 +12,7 @@ enum class FrameKind : std::uint32_t {
     get = 2,      ///< Read `second` bytes at `first` for me; the payload is a GetRequest.
     data = 3,     ///< Of the get `first`, from its byte `second` on.
     goodbye = 4,  ///< The last frame. `first` is 1 when nobody needs the sender any more.
+    lane = 5,     ///< The first frame of a connection that carries data only, both ways.
 };
 
 struct FrameHeader {
@@ -32,5 +33,10 @@ inline constexpr std::uint32_t eager_bytes_max = 64 * 1024;
 inline constexpr std::uint32_t fragment_bytes_max = 256 * 1024;
 /// Long gets are answered piece by piece, so that small messages come in between.
 inline constexpr std::uint32_t data_bytes_max = 512 * 1024;
+/// Gets from this size on are answered over all interfaces that lead to the peer, by such pieces.
+inline constexpr std::uint64_t shared_get_bytes_min = 1 << 20;
+inline constexpr std::uint32_t shared_data_bytes_max = 128 * 1024;
+/// Beside the first connection.
+inline constexpr std::size_t lanes_max = 3;
 
 }  // namespace dlrt::tcp

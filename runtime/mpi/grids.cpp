@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <mpi_functions.hpp>
-#include <numeric>
 #include <ranges>
 #include <span>
 
@@ -222,77 +221,29 @@ std::vector<int> divisors_of(int number) {
     return low;
 }
 
-/// What sides may be: those of the divisors that are within limits.
-struct SideLimits {
-    std::span<const int> divisors;
-    int shortest = 1;
-    int longest = 1;
-
-    [[nodiscard]] std::span<const int> candidates() const {
-        const auto first = std::ranges::lower_bound(divisors, shortest);
-        return {first, std::ranges::upper_bound(first, divisors.end(), longest)};
-    }
-};
-
-/// The first box of so many ranks in rising order whose sides, the longest first, are within
-/// limits.
-bool find_sides(int rank_count, std::span<int> sides, const SideLimits& limits) {
+/// The box of so many ranks, the longest side first, whose sides are divisors within limits. Of
+/// several the one whose shortest side is longest, then the side before that, and so on.
+bool find_sides(
+    int rank_count, std::span<int> sides, std::span<const int> divisors, int shortest, int longest
+) {
     if (sides.size() == 1) {
         sides[0] = rank_count;
-        return rank_count >= limits.shortest && rank_count <= limits.longest;
+        return rank_count >= shortest && rank_count <= longest;
     }
-    for (const int side : limits.candidates()) {
-        // No other side is longer than this one, and none shorter than the limit.
-        if (rank_count % side != 0 || power(side, sides.size()) < rank_count) continue;
-        if (power(limits.shortest, sides.size() - 1) > rank_count / side) break;
-        sides[0] = side;
-        const SideLimits rest{limits.divisors, limits.shortest, side};
-        if (find_sides(rank_count / side, sides.subspan(1), rest)) return true;
+    const auto end = std::ranges::upper_bound(divisors, longest);
+    const auto begin = std::ranges::lower_bound(divisors.begin(), end, shortest);
+    for (const int side : std::ranges::subrange(begin, end) | std::views::reverse) {
+        // No other side is shorter than this one, and none longer than the limit.
+        if (rank_count % side != 0 || power(side, sides.size()) > rank_count) continue;
+        if (power(longest, sides.size() - 1) < rank_count / side) return false;
+        sides.back() = side;
+        const std::span<int> others = sides.first(sides.size() - 1);
+        if (find_sides(rank_count / side, others, divisors, side, longest)) return true;
     }
     return false;
 }
 
-/// Looks at all boxes within limits for the one whose sides have the smallest sum.
-class SmallestSum {
-  public:
-    SmallestSum(std::vector<int> known, std::span<const int> divisors)
-        : best_(std::move(known)),
-          sides_(best_.size()),
-          divisors_(divisors),
-          shortest_(best_.back()) {}
-
-    /// Of several it is the one with the longest first side, then second, and so on.
-    std::vector<int> search(int rank_count) {
-        best_sum_ = std::accumulate(best_.begin(), best_.end(), std::int64_t{0}) + 1;
-        search_from(0, rank_count, best_.front(), 0);
-        return best_;
-    }
-
-  private:
-    void search_from(std::size_t place, int rank_count, int longest, std::int64_t sum) {
-        const std::size_t left = sides_.size() - place;
-        const SideLimits limits{divisors_, shortest_, longest};
-        for (const int side : limits.candidates() | std::views::reverse) {
-            if (power(side, left) < rank_count) return;
-            if (rank_count % side != 0 || (left == 1 && side != rank_count)) continue;
-            sides_[place] = side;
-            if (left > 1) {
-                search_from(place + 1, rank_count / side, side, sum + side);
-            } else if (sum + side < best_sum_) {
-                best_sum_ = sum + side;
-                best_ = sides_;
-            }
-        }
-    }
-
-    std::vector<int> best_;
-    std::vector<int> sides_;
-    std::span<const int> divisors_;
-    int shortest_;
-    std::int64_t best_sum_ = 0;
-};
-
-/// The box whose longest and shortest sides differ least; of several one with the smallest sum.
+/// The box whose longest and shortest sides differ least; of several as find_sides() says.
 std::vector<int> balanced_sides(int rank_count, std::size_t count) {
     std::vector<int> best(count, 1);
     if (count == 0) return best;
@@ -302,15 +253,17 @@ std::vector<int> balanced_sides(int rank_count, std::size_t count) {
     std::int64_t difference = rank_count;
     for (const int shortest : divisors | std::views::reverse) {
         if (power(shortest, count) > rank_count) continue;
-        const auto longest = static_cast<int>(
-            std::min<std::int64_t>(rank_count, shortest + difference - 1)
-        );
-        if (power(longest, count) < rank_count) break;
-        if (!find_sides(rank_count, sides, {divisors, shortest, longest})) continue;
-        best = sides;
-        difference = sides.front() - sides.back();
+        for (;;) {
+            const auto longest = static_cast<int>(
+                std::min<std::int64_t>(rank_count, shortest + difference - 1)
+            );
+            if (power(longest, count) < rank_count) return best;
+            if (!find_sides(rank_count, sides, divisors, shortest, longest)) break;
+            best = sides;
+            difference = sides.front() - sides.back();
+        }
     }
-    return SmallestSum(std::move(best), divisors).search(rank_count);
+    return best;
 }
 
 }  // namespace

@@ -212,8 +212,10 @@ dlrt_err conclude(const Site& site, const Entry& entry, const Prepared& prepared
     if (form == Form::blocking) {
         const Status outcome = run_collective(prepared.comm(), prepared.call);
         if (!outcome.ok()) return to_c(site.pass(outcome));
-        if (entry.arguments != nullptr && site.surface().is_ready_and_alone()) {
-            site.surface().recent_calls().note(*entry.arguments, prepared.comm(), record);
+        const CollectiveArguments* const arguments = entry.arguments;
+        if (arguments != nullptr && arguments->can_be_repeated() &&
+            site.surface().is_ready_and_alone()) {
+            site.surface().recent_calls().note(arguments->as_recent(), prepared.comm(), record);
         }
         return DLRT_OK;
     }

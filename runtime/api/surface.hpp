@@ -19,9 +19,11 @@
 #include <cstdint>
 #include <string>
 
-namespace dlrt::api {
-
+namespace dlrt {
 class RecentCalls;
+}  // namespace dlrt
+
+namespace dlrt::api {
 
 enum class Direction : std::uint8_t { send, receive };
 

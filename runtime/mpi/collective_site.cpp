@@ -44,8 +44,8 @@ CollectiveForm form_of(Form form) {
 
 }  // namespace
 
-CollectiveSite::CollectiveSite(const Entry& entry, MPI_Comm comm)
-    : entry_(entry), site_(entry.function, comm), code_(site_.error()) {
+CollectiveSite::CollectiveSite(const Entry& entry, MPI_Comm comm, const RecentCall* recent)
+    : entry_(entry), recent_(recent), site_(entry.function, comm), code_(site_.error()) {
     if (code_ != MPI_SUCCESS || entry.form == Form::blocking) return;
     const int wrong = site_.require(entry.request, "request");
     if (wrong != MPI_SUCCESS) code_ = site_.raise(wrong);
@@ -160,6 +160,15 @@ int CollectiveSite::refuse_in_place(const void* address) const {
     return site_.bad(MPI_ERR_BUFFER, "MPI_IN_PLACE isn't valid here");
 }
 
+int CollectiveSite::run(const FlightRecorder::Operation& record) {
+    const Status outcome = run_collective(core(), call_);
+    if (!outcome.ok()) return site_.raise(outcome);
+    const bool is_kept = recent_ != nullptr && can_be_repeated(*recent_) &&
+                         !core().is_between_groups() && site_.surface().is_ready_and_alone();
+    if (is_kept) site_.surface().recent_calls.note(*recent_, core(), record);
+    return MPI_SUCCESS;
+}
+
 int CollectiveSite::make_request(bool is_persistent) {
     const CommunicatorRef& shared = site_.comm().core;
     const Result<Request*> made = is_persistent ? init_collective(shared, call_)
@@ -180,17 +189,15 @@ int CollectiveSite::conclude(int wrong, Call call) {
         is_persistent ? Persistence::persistent : Persistence::once
     );
     const Agreement agreement = agreement_of(call_, form_of(entry_.form));
-    const FlightMark mark(
-        site_.surface(),
-        {
-            .call = call,
-            .place = {agreement.root, number.short_form()},
-            .context = static_cast<std::uint64_t>(core().user_context()),
-            .size_bytes = input_.size_bytes,
-            .arguments_hash = agreement.packed(),
-        }
-    );
-    if (entry_.form == Form::blocking) return site_.raise(run_collective(core(), call_));
+    const FlightRecorder::Operation record{
+        .call = call,
+        .place = {agreement.root, number.short_form()},
+        .context = static_cast<std::uint64_t>(core().user_context()),
+        .size_bytes = input_.size_bytes,
+        .arguments_hash = agreement.packed(),
+    };
+    const FlightMark mark(site_.surface(), record);
+    if (entry_.form == Form::blocking) return run(record);
     const int failed = make_request(is_persistent);
     return failed != MPI_SUCCESS ? site_.raise(failed) : MPI_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/numbers.hpp"
 #include "runtime/mpi/op.hpp"
+#include "runtime/mpi/recent_calls.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -41,7 +42,8 @@ struct List {
 /// One collective call.
 class CollectiveSite {
   public:
-    CollectiveSite(const Entry& entry, MPI_Comm comm);
+    /// `recent`: of a call that may be made again the short way; else null.
+    CollectiveSite(const Entry& entry, MPI_Comm comm, const RecentCall* recent = nullptr);
     CollectiveSite(const CollectiveSite&) = delete;
     CollectiveSite& operator=(const CollectiveSite&) = delete;
 
@@ -70,9 +72,11 @@ class CollectiveSite {
 
   private:
     int set_list(const ListArguments& list, std::int64_t block_count, List& made);
+    int run(const FlightRecorder::Operation& record);
     int make_request(bool is_persistent);
 
     Entry entry_;
+    const RecentCall* recent_;
     Site site_;
     int code_ = MPI_SUCCESS;
     CollectiveCall call_;

@@ -17,81 +17,63 @@ bool is_between(const CollectiveSite& site) {
 
 }  // namespace
 
-int MPI_Barrier(const Entry& entry, MPI_Comm comm) {
-    CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    if (!is_between(site)) return site.conclude(MPI_SUCCESS, Call::barrier);
-    const BufferArguments nothing{nullptr, 0, MPI_BYTE};
-    return move_between(site, {coll::Collective::barrier, Call::barrier}, nothing, nothing);
-}
-
-int MPI_Bcast(
-    const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-    MPI_Comm comm
-) {
-    CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    const BufferArguments data{buffer, count, datatype};
-    if (is_between(site)) {
-        return move_between(site, {coll::Collective::bcast, Call::bcast, root}, data, data);
-    }
-    int wrong = site.set_output(data);
-    if (wrong == MPI_SUCCESS) wrong = site.check_root(root);
-    site.call().collective = coll::Collective::bcast;
-    site.call().root = root;
-    return site.conclude(wrong, Call::bcast);
-}
-
-int MPI_Gather(
-    const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
-) {
-    CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    const BufferArguments input{sendbuf, sendcount, sendtype};
-    const BufferArguments output{recvbuf, recvcount, recvtype};
-    if (is_between(site)) {
-        return move_between(site, {coll::Collective::gather, Call::gather, root}, input, output);
-    }
-    int wrong = site.check_root(root);
-    const bool is_root = site.core().rank() == root;
-    site.call().collective = coll::Collective::gather;
-    site.call().root = root;
-    site.call().is_in_place = is_root && sendbuf == MPI_IN_PLACE;
-    if (wrong == MPI_SUCCESS && !site.call().is_in_place) wrong = site.set_input(input);
-    if (wrong == MPI_SUCCESS && is_root) wrong = site.set_output(output);
-    return site.conclude(wrong, Call::gather);
-}
-
-int MPI_Scatter(
-    const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
-) {
-    CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    const BufferArguments input{sendbuf, sendcount, sendtype};
-    const BufferArguments output{recvbuf, recvcount, recvtype};
-    if (is_between(site)) {
-        return move_between(site, {coll::Collective::scatter, Call::scatter, root}, input, output);
-    }
-    int wrong = site.check_root(root);
-    const bool is_root = site.core().rank() == root;
-    site.call().collective = coll::Collective::scatter;
-    site.call().root = root;
-    site.call().is_in_place = is_root && recvbuf == MPI_IN_PLACE;
-    if (wrong == MPI_SUCCESS && is_root) wrong = site.set_input(input);
-    if (wrong == MPI_SUCCESS && !site.call().is_in_place) wrong = site.set_output(output);
-    return site.conclude(wrong, Call::scatter);
-}
-
 namespace {
 
+/// A collective of blocks that are alike, as its caller describes it.
+struct Movement {
+    coll::Collective collective;
+    Call call;
+    BufferArguments input, output;
+    int root = 0;
+};
+
+int pass_barrier(CollectiveSite& site, const Movement& movement) {
+    if (!is_between(site)) return site.conclude(MPI_SUCCESS, movement.call);
+    const BufferArguments nothing{nullptr, 0, MPI_BYTE};
+    return move_between(site, {movement.collective, movement.call}, nothing, nothing);
+}
+
+int broadcast(CollectiveSite& site, const Movement& movement) {
+    const BufferArguments& data = movement.output;
+    if (is_between(site)) {
+        return move_between(site, {movement.collective, movement.call, movement.root}, data, data);
+    }
+    int wrong = site.set_output(data);
+    if (wrong == MPI_SUCCESS) wrong = site.check_root(movement.root);
+    site.call().collective = movement.collective;
+    site.call().root = movement.root;
+    return site.conclude(wrong, movement.call);
+}
+
+int gather(CollectiveSite& site, const Movement& movement) {
+    const auto& [collective, call, input, output, root] = movement;
+    if (is_between(site)) return move_between(site, {collective, call, root}, input, output);
+    int wrong = site.check_root(root);
+    const bool is_root = site.core().rank() == root;
+    site.call().collective = collective;
+    site.call().root = root;
+    site.call().is_in_place = is_root && input.address == MPI_IN_PLACE;
+    if (wrong == MPI_SUCCESS && !site.call().is_in_place) wrong = site.set_input(input);
+    if (wrong == MPI_SUCCESS && is_root) wrong = site.set_output(output);
+    return site.conclude(wrong, call);
+}
+
+int scatter(CollectiveSite& site, const Movement& movement) {
+    const auto& [collective, call, input, output, root] = movement;
+    if (is_between(site)) return move_between(site, {collective, call, root}, input, output);
+    int wrong = site.check_root(root);
+    const bool is_root = site.core().rank() == root;
+    site.call().collective = collective;
+    site.call().root = root;
+    site.call().is_in_place = is_root && output.address == MPI_IN_PLACE;
+    if (wrong == MPI_SUCCESS && is_root) wrong = site.set_input(input);
+    if (wrong == MPI_SUCCESS && !site.call().is_in_place) wrong = site.set_output(output);
+    return site.conclude(wrong, call);
+}
+
 /// What every rank gets a block of from everybody.
-int exchange_evenly(
-    CollectiveSite& site, coll::Collective collective, Call call, const BufferArguments& input,
-    const BufferArguments& output
-) {
-    if (!site.ok()) return site.code();
+int exchange_evenly(CollectiveSite& site, const Movement& movement) {
+    const auto& [collective, call, input, output, root] = movement;
     if (is_between(site)) return move_between(site, {collective, call}, input, output);
     int wrong = MPI_SUCCESS;
     site.call().collective = collective;
@@ -101,28 +83,86 @@ int exchange_evenly(
     return site.conclude(wrong, call);
 }
 
+/// The short way, or the careful one.
+template<int (*careful)(CollectiveSite&, const Movement&)>
+[[gnu::always_inline]] inline int move(
+    const Entry& entry, const Movement& movement, MPI_Comm comm
+) {
+    const RecentCall recent = recent_of(
+        movement.collective, movement.input, movement.output, movement.root, comm
+    );
+    return repeat_or(entry, comm, recent, [&] {
+        CollectiveSite site(entry, comm, &recent);
+        return site.ok() ? careful(site, movement) : site.code();
+    });
+}
+
+constexpr BufferArguments nowhere{nullptr, 0, nullptr};
+
 }  // namespace
+
+int MPI_Barrier(const Entry& entry, MPI_Comm comm) {
+    const Movement movement{coll::Collective::barrier, Call::barrier, nowhere, nowhere};
+    return move<pass_barrier>(entry, movement, comm);
+}
+
+int MPI_Bcast(
+    const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+    MPI_Comm comm
+) {
+    const Movement movement{
+        coll::Collective::bcast, Call::bcast, nowhere, {buffer, count, datatype}, root};
+    return move<broadcast>(entry, movement, comm);
+}
+
+int MPI_Gather(
+    const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
+) {
+    const Movement movement{
+        coll::Collective::gather,
+        Call::gather,
+        {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype},
+        root};
+    return move<gather>(entry, movement, comm);
+}
+
+int MPI_Scatter(
+    const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
+) {
+    const Movement movement{
+        coll::Collective::scatter,
+        Call::scatter,
+        {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype},
+        root};
+    return move<scatter>(entry, movement, comm);
+}
 
 int MPI_Allgather(
     const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
-    return exchange_evenly(
-        site, coll::Collective::allgather, Call::allgather, {sendbuf, sendcount, sendtype},
-        {recvbuf, recvcount, recvtype}
-    );
+    const Movement movement{
+        coll::Collective::allgather,
+        Call::allgather,
+        {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype}};
+    return move<exchange_evenly>(entry, movement, comm);
 }
 
 int MPI_Alltoall(
     const Entry& entry, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
-    return exchange_evenly(
-        site, coll::Collective::alltoall, Call::alltoall, {sendbuf, sendcount, sendtype},
-        {recvbuf, recvcount, recvtype}
-    );
+    const Movement movement{
+        coll::Collective::alltoall,
+        Call::alltoall,
+        {sendbuf, sendcount, sendtype},
+        {recvbuf, recvcount, recvtype}};
+    return move<exchange_evenly>(entry, movement, comm);
 }
 
 int MPI_Gatherv(

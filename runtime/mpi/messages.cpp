@@ -159,7 +159,7 @@ template<const Function& function>
     return start_send<function>(transfer, request);
 }
 
-int start_recv(const Transfer& transfer, MPI_Request* request) {
+inline int start_recv(const Transfer& transfer, MPI_Request* request) {
     Request* const made = Surface::get().engine->irecv(transfer.route(), transfer.target());
     set_comm(*made, *transfer.comm);
     give_request(*made, request);
@@ -224,6 +224,16 @@ int run_pair(const Site& site, const Pair& pair, MPI_Status* status) {
         write_no_peer_status(status);
     }
     return site.raise(outcome);
+}
+
+[[gnu::noinline]] int sendrecv_carefully(
+    const Side& sending, const Side& receiving, MPI_Comm comm, MPI_Status* status
+) {
+    const Site site("MPI_Sendrecv", comm);
+    if (!site.ok()) return site.error();
+    Pair pair{sending, receiving};
+    if (const int wrong = use_pair(site, pair)) return site.raise(wrong);
+    return run_pair(site, pair, status);
 }
 
 int start_pair(
@@ -370,13 +380,25 @@ int MPI_Sendrecv(
     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
     MPI_Comm comm, MPI_Status* status
 ) {
-    const Site site("MPI_Sendrecv", comm);
-    if (!site.ok()) return site.error();
-    Pair pair{
-        {{sendbuf, sendcount, sendtype}, {dest, sendtag}, {}, {}},
-        {{recvbuf, recvcount, recvtype}, {source, recvtag}, {}, {}}};
-    if (const int wrong = use_pair(site, pair)) return site.raise(wrong);
-    return run_pair(site, pair, status);
+    const BufferArguments input{sendbuf, sendcount, sendtype};
+    const BufferArguments output{recvbuf, recvcount, recvtype};
+    const PeerArguments target{dest, sendtag};
+    const PeerArguments sender{source, recvtag};
+    Surface& surface = Surface::get();
+    const Transfer out = plan_transfer(surface, Direction::send, input, target, comm);
+    const Transfer in = plan_transfer(surface, Direction::receive, output, sender, comm);
+    if (out.layout == nullptr || in.layout == nullptr) [[unlikely]] {
+        return sendrecv_carefully({input, target, {}, {}}, {output, sender, {}, {}}, comm, status);
+    }
+    FlightRecorder& flight = *surface.flight;
+    const std::uint64_t sequence = flight.enter_alone(record_of(Call::sendrecv, sender, in));
+    MessageStatus found;
+    const Status outcome = surface.engine->sendrecv(
+        out.route(), out.source(), in.route(), in.target(), found
+    );
+    write_found(found, *in.comm->core, status);
+    flight.finish_alone(sequence);
+    return outcome.ok() ? MPI_SUCCESS : raise_on(in.comm, "MPI_Sendrecv", class_of(outcome));
 }
 
 int MPI_Isendrecv(

@@ -25,7 +25,7 @@ BetweenReduction between_of(const Reduction& reduction) {
     return {reduction.input, reduction.output, reduction.count, reduction.type, reduction.op};
 }
 
-int reduce(CollectiveSite& site, const Reduction& reduction) {
+int reduce_carefully(CollectiveSite& site, const Reduction& reduction) {
     if (!site.ok()) return site.code();
     const Communicator& core = site.core();
     if (core.is_between_groups()) {
@@ -59,15 +59,35 @@ int reduce(CollectiveSite& site, const Reduction& reduction) {
     return site.conclude(wrong, reduction.call);
 }
 
+/// What `careful` does may be done the short way when it comes again.
+template<typename Careful>
+[[gnu::always_inline]] inline int repeat_or_reduce(
+    const Entry& entry, const Reduction& reduction, MPI_Comm comm, const Careful& careful
+) {
+    RecentCall recent = recent_of(
+        reduction.collective, {reduction.input, reduction.count, reduction.type},
+        {reduction.output, 0, nullptr}, reduction.root, comm
+    );
+    recent.op = number_of(reduction.op);
+    return repeat_or(entry, comm, recent, [&] {
+        CollectiveSite site(entry, comm, &recent);
+        return careful(site, reduction);
+    });
+}
+
+int reduce(const Entry& entry, const Reduction& reduction, MPI_Comm comm) {
+    return repeat_or_reduce(entry, reduction, comm, reduce_carefully);
+}
+
 }  // namespace
 
 int MPI_Reduce(
     const Entry& entry, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, int root, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
     return reduce(
-        site, {coll::Collective::reduce, Call::reduce, sendbuf, recvbuf, count, datatype, op, root}
+        entry,
+        {coll::Collective::reduce, Call::reduce, sendbuf, recvbuf, count, datatype, op, root}, comm
     );
 }
 
@@ -75,9 +95,9 @@ int MPI_Allreduce(
     const Entry& entry, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
     return reduce(
-        site, {coll::Collective::allreduce, Call::allreduce, sendbuf, recvbuf, count, datatype, op}
+        entry,
+        {coll::Collective::allreduce, Call::allreduce, sendbuf, recvbuf, count, datatype, op}, comm
     );
 }
 
@@ -85,9 +105,8 @@ int MPI_Scan(
     const Entry& entry, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
     return reduce(
-        site, {coll::Collective::scan, Call::scan, sendbuf, recvbuf, count, datatype, op}
+        entry, {coll::Collective::scan, Call::scan, sendbuf, recvbuf, count, datatype, op}, comm
     );
 }
 
@@ -95,30 +114,38 @@ int MPI_Exscan(
     const Entry& entry, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
     return reduce(
-        site, {coll::Collective::exscan, Call::exscan, sendbuf, recvbuf, count, datatype, op}
+        entry, {coll::Collective::exscan, Call::exscan, sendbuf, recvbuf, count, datatype, op}, comm
     );
 }
+
+namespace {
+
+int scatter_evenly(CollectiveSite& site, const Reduction& reduction) {
+    if (!site.ok()) return site.code();
+    if (!site.core().is_between_groups()) return reduce_carefully(site, reduction);
+    const std::vector<std::int64_t> counts(
+        static_cast<std::size_t>(site.core().size()), reduction.count
+    );
+    BetweenReduction between = between_of(reduction);
+    between.counts = &counts;
+    return reduce_between(site, {coll::Collective::reduce_scatter, Call::reduce_scatter}, between);
+}
+
+}  // namespace
 
 int MPI_Reduce_scatter_block(
     const Entry& entry, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm
 ) {
-    CollectiveSite site(entry, comm);
-    if (!site.ok()) return site.code();
-    Reduction reduction{coll::Collective::reduce_scatter,
-                        Call::reduce_scatter,
-                        sendbuf,
-                        recvbuf,
-                        recvcount,
-                        datatype,
-                        op};
-    if (!site.core().is_between_groups()) return reduce(site, reduction);
-    const std::vector<std::int64_t> counts(static_cast<std::size_t>(site.core().size()), recvcount);
-    BetweenReduction between = between_of(reduction);
-    between.counts = &counts;
-    return reduce_between(site, {coll::Collective::reduce_scatter, Call::reduce_scatter}, between);
+    const Reduction reduction{coll::Collective::reduce_scatter,
+                              Call::reduce_scatter,
+                              sendbuf,
+                              recvbuf,
+                              recvcount,
+                              datatype,
+                              op};
+    return repeat_or_reduce(entry, reduction, comm, scatter_evenly);
 }
 
 int MPI_Reduce_scatter(

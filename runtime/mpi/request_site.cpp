@@ -6,13 +6,7 @@
 namespace dlrt::mpi {
 
 int RequestNote::report(const Request& request, MPI_Status& status) {
-    if (request.kind != RequestKind::receive) {
-        write_sent_status(&status);
-    } else if (has_no_peer(request)) {
-        write_no_peer_status(&status);
-    } else {
-        write_found(status_of(request), *comm_->core, &status);
-    }
+    write_result(request, *comm_, &status);
     return request.error == 0 ? MPI_SUCCESS : class_of(outcome_of(request));
 }
 

@@ -63,12 +63,38 @@ inline void set_comm(Request& request, Comm& comm) {
 /// request becomes null for MPI_REQUEST_NULL. Errors: MPI_ERR_ARG, MPI_ERR_REQUEST.
 int find_request(const Site& site, const MPI_Request* handle, Request*& request);
 
+/// What a request of the engine found, on one of these communicators.
+inline void write_result(const Request& request, const Comm& comm, MPI_Status* status) {
+    if (status == nullptr) return;
+    if (request.kind != RequestKind::receive) {
+        write_sent_status(status);
+    } else if (has_no_peer(request)) {
+        write_no_peer_status(status);
+    } else {
+        write_found(status_of(request), *comm.core, status);
+    }
+}
+
+/// Without an error, and its note has nothing to add. REQUIRES: complete.
+[[nodiscard]] inline bool is_simple(const Request& request) {
+    if (request.error != 0) return false;
+    const RequestNote* const note = note_of(request);
+    return note == nullptr || !note->is_special();
+}
+
 /// What its last round found, without ending it. Returns the operation's own error.
 int report(const Request& request, MPI_Status* status);
 
 /// Ends the round of a complete request: frees one that isn't persistent, and its handle becomes
 /// null. Returns the operation's own error with its words stored. REQUIRES: complete.
 int finish_request(const Site& site, MPI_Request* handle, Request& request, MPI_Status* status);
+
+/// The same for a simple one, but who calls has to release it.
+inline void end_simple_round(MPI_Request* handle, Request& request, MPI_Status* status) {
+    write_result(request, comm_of(request), status);
+    request.is_started = false;
+    if (request.persistence == Persistence::once) *handle = MPI_REQUEST_NULL;
+}
 
 /// An array of requests. Up to `inline_count` need no allocation.
 class RequestList {
@@ -94,6 +120,18 @@ class RequestList {
     [[nodiscard]] Request& at(int i) const { return *requests_[i]; }
     /// As finish_request().
     int finish(const Site& site, int i, MPI_Status* status);
+    /// REQUIRES: is_pending(i), complete. Not the second time in the array.
+    [[nodiscard]] bool is_simple(int i) const {
+        return requests_[i]->is_started && mpi::is_simple(*requests_[i]);
+    }
+    /// As finish(), until release_ended(). REQUIRES: is_simple(i).
+    void end_simple_round(int i, MPI_Status* status) {
+        Request& request = *requests_[i];
+        mpi::end_simple_round(handles_ + i, request, status);
+        if (request.persistence == Persistence::persistent) requests_[i] = nullptr;
+    }
+    /// REQUIRES: all rounds have been finished or ended.
+    void release_ended(const Site& site) { site.engine().release_all(requests()); }
 
   private:
     static constexpr int inline_count = 64;

@@ -28,9 +28,19 @@ class Blame {
     CommRef keeper_;
 };
 
-int finish_one(const Site& site, MPI_Request* handle, Request& request, MPI_Status* status) {
+[[gnu::noinline]] int finish_special(
+    const Site& site, MPI_Request* handle, Request& request, MPI_Status* status
+) {
     const Blame blame(request);
     return blame.raise(site, finish_request(site, handle, request, status));
+}
+
+inline int finish_one(const Site& site, MPI_Request* handle, Request& request, MPI_Status* status) {
+    if (!is_simple(request)) [[unlikely]]
+        return finish_special(site, handle, request, status);
+    end_simple_round(handle, request, status);
+    if (request.persistence == Persistence::once) site.engine().release(&request);
+    return MPI_SUCCESS;
 }
 
 /// Outcomes of several: where one failed, all statuses say how it went.
@@ -41,7 +51,11 @@ class Outcomes {
     [[nodiscard]] MPI_Status* status(int place) const {
         return statuses_ != nullptr ? statuses_ + place : nullptr;
     }
-    void note(int place, int code, const Blame& blame = {}) {
+    /// One went well.
+    void note(int place) {
+        if (has_failed_ && statuses_ != nullptr) statuses_[place].MPI_ERROR = MPI_SUCCESS;
+    }
+    void note(int place, int code, const Blame& blame) {
         if (code != MPI_SUCCESS && !has_failed_) {
             has_failed_ = true;
             blame_ = blame;
@@ -84,13 +98,19 @@ int collect(
 int finish_all(const Site& site, RequestList& list, MPI_Status* statuses) {
     Outcomes outcomes(site, statuses);
     for (int i = 0; i < list.size(); ++i) {
-        if (list.is_pending(i)) {
+        MPI_Status* const status = outcomes.status(i);
+        if (list.is_pending(i) && !list.is_simple(i)) {
             outcomes.finish(list, i, i);
-        } else {
-            write_empty_status(outcomes.status(i));
-            outcomes.note(i, MPI_SUCCESS);
+            continue;
         }
+        if (list.is_pending(i)) {
+            list.end_simple_round(i, status);
+        } else {
+            write_empty_status(status);
+        }
+        outcomes.note(i);
     }
+    list.release_ended(site);
     return outcomes.conclude();
 }
 
@@ -352,7 +372,7 @@ int MPI_Request_get_status_all(
             outcomes.note(i, report(list.at(i), outcomes.status(i)), Blame(list.at(i)));
         } else {
             write_empty_status(outcomes.status(i));
-            outcomes.note(i, MPI_SUCCESS);
+            outcomes.note(i);
         }
     }
     return outcomes.conclude();

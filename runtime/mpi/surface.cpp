@@ -81,13 +81,8 @@ TypeRef Surface::share(MPI_Datatype handle) {
     return types.pin(to_handle(handle)).value_or(nullptr);
 }
 
-Site::Site(const char* function) : function_(function), surface_(Surface::get()) {
-    open();
-}
-
-Site::Site(const char* function, MPI_Comm comm) : function_(function), surface_(Surface::get()) {
-    open();
-    if (!ok()) return;
+void Site::open(MPI_Comm comm) {
+    if (!surface_.is_ready()) return refuse_time();
     const int wrong = use(comm, comm_);
     if (wrong != MPI_SUCCESS) {
         error_ = raise(wrong);
@@ -96,9 +91,7 @@ Site::Site(const char* function, MPI_Comm comm) : function_(function), surface_(
     surface_.note_recent(comm, comm_.pointer);
 }
 
-void Site::open() {
-    if (surface_.is_ready()) [[likely]]
-        return;
+void Site::refuse_time() {
     const Surface::Phase phase = surface_.phase();
     const char* const when = phase == Surface::Phase::before  ? "before MPI_Init"
                              : phase == Surface::Phase::after ? "after MPI_Finalize"

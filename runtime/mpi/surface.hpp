@@ -13,6 +13,7 @@
 #include "runtime/mpi/handles.hpp"
 #include "runtime/mpi/op.hpp"
 #include "runtime/mpi/type.hpp"
+#include "runtime/recent_calls.hpp"
 #include "runtime/request_state.hpp"
 
 #include <array>
@@ -81,10 +82,15 @@ class Surface {
         recent_handle_ = handle;
         recent_ = comm;
     }
+    /// Before a communicator goes.
     void forget_recent() {
+        recent_calls.forget();
         recent_handle_ = MPI_COMM_NULL;
         recent_ = nullptr;
     }
+
+    /// The small collectives that were made last.
+    RecentCalls recent_calls;
 
     /// By number less 0x200; null where a message needs more than a look. Never changes.
     std::array<const LayoutRef*, predefined_type_count> layouts{};
@@ -110,8 +116,18 @@ class Surface {
 class Site {
   public:
     /// For what is about no communicator.
-    explicit Site(const char* function);
-    Site(const char* function, MPI_Comm comm);
+    explicit Site(const char* function) : function_(function), surface_(Surface::get()) {
+        if (!surface_.is_ready()) [[unlikely]]
+            refuse_time();
+    }
+    Site(const char* function, MPI_Comm comm) : function_(function), surface_(Surface::get()) {
+        if (surface_.is_ready_and_alone()) [[likely]] {
+            comm_.pointer = surface_.find_recent(comm);
+            if (comm_.pointer != nullptr) [[likely]]
+                return;
+        }
+        open(comm);
+    }
     /// May be called before MPI_Init and after MPI_Finalize too.
     enum class Time : std::uint8_t { any };
     Site(const char* function, Time) : function_(function), surface_(Surface::get()) {}
@@ -173,7 +189,8 @@ class Site {
     int give(ErrorHandlerRef handler, MPI_Errhandler* handle) const;
 
   private:
-    void open();
+    void open(MPI_Comm comm);
+    [[gnu::cold]] void refuse_time();
     void store_words(std::string words) const;
 
     const char* function_;

@@ -16,7 +16,7 @@ SOURCES = os.path.join(TOP, "tools", "dlperf")
 @dataclass(frozen=True)
 class Library:
     name: str
-    baseline: str      # "installed" or "tuned"
+    baseline: str      # "installed" or "tuned"; of dlrt also "mpi.h": through its other surface
     dlperf: str
     launcher: tuple
     bound: tuple       # words that bind each rank to a core
@@ -27,6 +27,8 @@ class Library:
         return self.name if self.baseline == "installed" else self.name + "+tuned"
 
     def command(self, entry):
+        if self.baseline == "mpi.h" and entry.program != "dlperf":
+            return None  # The same as without.
         program = [self.dlperf, "--json", *entry.words] if entry.program == "dlperf" else ["true"]
         words = [*self.launcher, "-np", str(entry.ranks),
                  *(self.unbound if entry.shares_cpus else self.bound), *program]
@@ -45,7 +47,7 @@ def first_cpu():
     return str(min(os.sched_getaffinity(0)))
 
 
-def build_with_mpi(compiler, folder, name):
+def build_with_mpi(compiler, folder, name, words=()):
     """dlperf over an MPI library; None, with a word to the user, when it isn't installed."""
     if shutil.which(compiler) is None:
         print(f"{name}: {compiler} is not installed; left out", file=sys.stderr)
@@ -53,18 +55,29 @@ def build_with_mpi(compiler, folder, name):
     path = os.path.join(folder, "dlperf-" + name)
     sources = sorted(glob.glob(os.path.join(SOURCES, "*.c")))
     subprocess.run([compiler, "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-DDLPERF_MPI",
-                    "-Wno-stringop-overflow", *sources, "-lpthread", "-o", path], check=True)
+                    "-Wno-stringop-overflow", *sources, *words, "-lpthread", "-o", path],
+                   check=True)
     return path
 
 
+def build_with_own_mpi(build, folder):
+    """dlperf over dlrt's own mpi.h, as its mpicc would build it from an installation."""
+    core = os.path.join(build, "runtime")
+    surface = os.path.join(core, "mpi")
+    return build_with_mpi("cc", folder, "dlrt-mpi", (
+        "-I" + surface, "-L" + surface, "-Wl,-rpath," + surface, "-Wl,-rpath-link," + core,
+        "-lmpi_abi"))
+
+
 def find_libraries(build, folder):
-    """dlrt first, then each peer as installed and as tuned."""
+    """dlrt first, through dlrt.h and mpi.h, then each peer as installed and as tuned."""
     dlperf = os.path.join(build, "tools", "dlperf", "dlperf")
     dlrun = os.path.join(build, "launcher", "dlrun")
     for path in (dlperf, dlrun):
         if not os.path.exists(path):
             sys.exit(f"{path} is missing; --build names a finished release build of dlrt")
-    libraries = [Library("dlrt", "installed", dlperf, (dlrun,), (), ())]
+    libraries = [Library("dlrt", "installed", dlperf, (dlrun,), (), ()),
+                 Library("dlrt", "mpi.h", build_with_own_mpi(build, folder), (dlrun,), (), ())]
     peers = {
         "openmpi": ("mpicc.openmpi", ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"),
                     ("--bind-to", "core"), ("--bind-to", "none")),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures dlrt, Open MPI and MPICH side by side, in interleaved rounds, beside this machine's
-own limits: one source (tools/dlperf), one machine, one run.
+"""Measures dlrt (through dlrt.h and through mpi.h), Open MPI and MPICH side by side, in
+interleaved rounds, beside this machine's own limits: one source (tools/dlperf), one machine, one
+run.
 
 Prints the table, worst row first, and writes raw samples (JSON), the table and pictures (SVG) into
 a folder. Two baselines: each peer as installed, and tuned by an expert (malloc keeps its memory,
@@ -64,7 +65,9 @@ def main():
         if arguments.list:
             for entry in chosen:
                 for library in libraries:
-                    print(f"{entry.name}: {library.label}: {' '.join(library.command(entry))}")
+                    command = library.command(entry)
+                    if command is not None:
+                        print(f"{entry.name}: {library.label}: {' '.join(command)}")
             return
         least, most = (3, 5) if quick else (4, 12)
         if arguments.rounds:

@@ -31,9 +31,9 @@ class Samples:
             return None
         return max(values) if self.units[key] in HIGHER_IS_BETTER else min(values)
 
-    def ratio(self, key, labels, last=None):
+    def ratio(self, key, labels, last=None, own="dlrt"):
         """Of dlrt to the best of these peers; below 1 dlrt is ahead, whatever the unit."""
-        ours = self.best(key, "dlrt", last)
+        ours = self.best(key, own, last)
         theirs = [value for value in (self.best(key, label, last) for label in labels) if value]
         if ours is None or not theirs:
             return None
@@ -79,7 +79,7 @@ def measure(entries, libraries, rounds_least, rounds_most, deadline):
     least and at most so many rounds, and no longer than the deadline."""
     samples = Samples()
     dropped = set()
-    peers = [library.label for library in libraries[1:]]
+    peers = [library.label for library in libraries if library.name != "dlrt"]
     for number in range(1, rounds_most + 1):
         for entry in entries:
             for library in libraries:

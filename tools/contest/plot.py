@@ -9,6 +9,7 @@ from table import COLUMNS, limit_of
 
 WIDTH, PANEL, MARGIN = 760, 300, 70
 COLOURS = {"as installed": "#c0392b", "tuned": "#e59866", "dlrt": "#c0392b",
+           "dlrt+mpi.h": "#7d2a20",
            "openmpi": "#2c6fbb", "openmpi+tuned": "#8fb8e0",
            "mpich": "#3a8f4d", "mpich+tuned": "#9fd0aa", "limit": "#777777"}
 

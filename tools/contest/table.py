@@ -11,7 +11,9 @@ LIMITS = {
     # On memory that both ranks share, which that of most programs isn't.
     "all_reduce": ("limit_all_reduce",),
 }
-COLUMNS = ("dlrt", "openmpi", "openmpi+tuned", "mpich", "mpich+tuned")
+MPI_H = "dlrt+mpi.h"
+COLUMNS = ("dlrt", MPI_H, "openmpi", "openmpi+tuned", "mpich", "mpich+tuned")
+INSTALLED, TUNED = ("openmpi", "mpich"), ("openmpi+tuned", "mpich+tuned")
 
 
 def limit_of(samples, entry, test, size):
@@ -32,8 +34,7 @@ def rows_of(samples):
         values = {label: samples.best(key, label) for label in COLUMNS
                   if label in samples.values[key]}
         rows.append((key, samples.units[key], values,
-                     samples.ratio(key, ("openmpi", "mpich")),
-                     samples.ratio(key, ("openmpi+tuned", "mpich+tuned")),
+                     samples.ratio(key, INSTALLED), samples.ratio(key, TUNED),
                      limit_of(samples, *key)))
     return sorted(rows, key=lambda row: -max(row[3] or 0, row[4] or 0))
 
@@ -61,25 +62,41 @@ def verdict_of(target, installed, tuned):
     return "met" if is_met else "missed"
 
 
+class Score:
+    """How many of the rows with a target reach it."""
+
+    def __init__(self):
+        self.met = self.asked = 0
+
+    def count(self, verdict):
+        self.asked += verdict is not None
+        self.met += verdict == "met"
+        return verdict
+
+    def line(self, surface):
+        text = f"Collectives through {surface}: {self.met} of {self.asked} rows with a target"
+        return [f"{text} reach it."] if self.asked else []
+
+
 def text_of(samples):
     lines = [f"{'entry':<22} {'size':>9} {'unit':>5}"
              + "".join(f"{label:>14}" for label in COLUMNS)
              + f"{'limit':>10}{'installed':>11}{'target':>8}{'tuned':>8}{'target':>8}"]
-    met = asked = 0
+    plain, through_mpi = Score(), Score()
     for key, unit, values, installed, tuned, limit in rows_of(samples):
         target = target_of(key)
-        verdict = verdict_of(target, installed, tuned)
-        asked += verdict is not None
-        met += verdict == "met"
+        verdict = plain.count(verdict_of(target, installed, tuned))
+        other = through_mpi.count(verdict_of(target, samples.ratio(key, INSTALLED, own=MPI_H),
+                                             samples.ratio(key, TUNED, own=MPI_H)))
         lines.append(f"{name_of(key):<22} {key[2]:>9} {unit:>5}"
                      + "".join(f"{number(values.get(label)):>14}" for label in COLUMNS)
                      + f"{number(limit):>10}"
                      + f"{number(installed):>11}{number(target and target.installed):>8}"
                      + f"{number(tuned):>8}{number(target and target.tuned):>8}"
-                     + ("  missed" if verdict == "missed" else ""))
+                     + ("  missed" if verdict == "missed" else "")
+                     + ("  missed through mpi.h" if other == "missed" else ""))
     lines.append("")
-    if asked:
-        lines.append(f"Collectives: {met} of {asked} rows with a target reach it.")
+    lines += plain.line("dlrt.h") + through_mpi.line("mpi.h")
     lines += edge_lines(samples, COLUMNS)
     lines.append("Ratios are dlrt to the better peer, best of all rounds; below 1 dlrt is ahead.")
     limits = [(key, samples.best(key, "machine"), samples.units[key])

@@ -60,6 +60,12 @@ int refuse_in_place(
     return part.source_count > 0 ? site.refuse_in_place(output) : MPI_SUCCESS;
 }
 
+/// Of a rank that neither gives nor gets anything: its type means nothing.
+int set_idle_op(CollectiveSite& site, const BetweenReduction& reduction) {
+    const bool is_location = reduction.op == MPI_MINLOC || reduction.op == MPI_MAXLOC;
+    return site.set_op(reduction.op, is_location ? MPI_2INT : MPI_INT);
+}
+
 }  // namespace
 
 int move_between(
@@ -108,7 +114,10 @@ int reduce_between(
     if (wrong == MPI_SUCCESS && has_output) {
         wrong = site.set_output({reduction.output, reduction.count, reduction.type});
     }
-    if (wrong == MPI_SUCCESS) wrong = site.set_op(reduction.op, reduction.type);
+    const bool has_data = has_input || has_output;
+    if (wrong == MPI_SUCCESS) {
+        wrong = has_data ? site.set_op(reduction.op, reduction.type) : set_idle_op(site, reduction);
+    }
     if (wrong == MPI_SUCCESS && reduction.counts != nullptr) {
         const void* const address = site.call().input.address;
         const Numbers counts(reduction.counts->data());

@@ -102,6 +102,14 @@ static void between_groups(void) {
     value = own_rank == 0 ? 99 : 0;
     OK(MPI_Bcast(&value, 1, MPI_INT, root, between));
     CHECK_EQUAL(value, is_high || own_rank == 0 ? 99 : 0);
+    /* Of whoever is no part of it nothing counts but root and communicator. */
+    value = own_rank, sum = 0;
+    if (own_rank == 1) {
+        OK(MPI_Reduce(NULL, NULL, 0, MPI_BYTE, MPI_SUM, root, between));
+    } else {
+        OK(MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, root, between));
+    }
+    CHECK_EQUAL(sum, own_rank == 0 ? 2 + 3 : 0);
     OK(MPI_Intercomm_merge(between, !is_high, &all));
     OK(MPI_Comm_rank(all, &rank));
     CHECK_EQUAL(rank, (own_rank + 2) % 4);

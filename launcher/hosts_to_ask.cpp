@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t connect_timeout_max_s = 30;
 
 /// A step of one task beside all others.
-constexpr std::array srun_words = {
-    "srun",      "--nodes=1",  "--ntasks=1",      "--nodelist={host}",
-    "--overlap", "--mpi=none", "--cpu-bind=none", "--quiet"};
+constexpr std::array srun_words = {"srun",         "--nodes=1", "--ntasks=1", "--nodelist={host}",
+                                   "--unbuffered", "--overlap", "--mpi=none", "--cpu-bind=none",
+                                   "--quiet"};
 
 Result<std::string> daemon_path() {
     std::array<char, 4096> own_path{};

@@ -34,10 +34,11 @@ def can_make_hosts():
 class Cluster:
     def __init__(self):
         self.name = f"hosts{os.getpid()}"
-        self.call("up", "-n", str(HOST_COUNT))
+        self.call("up", "-n", str(HOST_COUNT), *os.environ.get("CLUSTER_OPTIONS", "").split())
         atexit.register(self.call, "down")
         self.folder = pathlib.Path("/run/dlcluster") / self.name
         state = json.loads((self.folder / "state.json").read_text(encoding="utf-8"))
+        self.addresses = {f"h{number}": f"10.77.0.{number}" for number, _ in state["hosts"]}
         self.first = {name: pid for name, pid in state["pids"].items() if name != "switch"}
         self.spaces = {os.stat(f"/proc/{pid}/ns/pid").st_ino: name
                        for name, pid in self.first.items()}

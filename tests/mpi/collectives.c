@@ -238,6 +238,32 @@ static void under_way(void) {
     OK(MPI_Bcast(NULL, 0, MPI_INT, 0, MPI_COMM_WORLD));
 }
 
+/* The same call again, in other memory, in place, with other arguments, after its communicator. */
+static void again(void) {
+    MPI_Comm comm = MPI_COMM_WORLD;
+    for (int round = 0; round < 6; ++round) {
+        int values[2] = {own_rank + round, own_rank}, sums[2] = {0, 0}, all[3], counts[3] = {0};
+        int* const from = values + round % 2;
+        int* const to = sums + round % 2;
+        if (round > 0) OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+        for (int i = 0; i < 3; ++i) {
+            const int term = round % 2 == 0 ? own_rank + round : own_rank;
+            OK(MPI_Allreduce(from, to, 1, MPI_INT, MPI_SUM, comm));
+            CHECK_EQUAL(*to, round % 2 == 0 ? 3 + 3 * round : 3);
+            *to = *from;
+            OK(MPI_Allreduce(MPI_IN_PLACE, to, 1, MPI_INT, MPI_MAX, comm));
+            CHECK_EQUAL(*to, round % 2 == 0 ? 2 + round : 2);
+            OK(MPI_Allgather(from, 1, MPI_INT, all, (int)sizeof(int), MPI_BYTE, comm));
+            CHECK_EQUAL(all[own_rank], term);
+            OK(MPI_Alltoall(all, 1, MPI_INT, counts, 1, MPI_INT, comm));
+            CHECK_EQUAL(counts[2], counts[0]);
+            OK(MPI_Reduce(from, own_rank == i ? to : NULL, 1, MPI_INT, MPI_MIN, i, comm));
+            if (own_rank == i) CHECK_EQUAL(*to, round % 2 == 0 ? round : 0);
+        }
+        if (round > 0) OK(MPI_Comm_free(&comm));
+    }
+}
+
 int main(void) {
     start_mpi();
     CHECK_EQUAL(world_size, 3);
@@ -247,6 +273,7 @@ int main(void) {
     part(user_operation);
     part(operations_and_types);
     part(under_way);
+    part(again);
     OK(MPI_Finalize());
     return 0;
 }

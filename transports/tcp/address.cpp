@@ -71,6 +71,10 @@ bool listen_at(int socket, std::uint16_t port) {
     const SocketAddress address = domain_of(socket) == AF_INET6
                                       ? from_ipv6(in6addr_any, port)
                                       : from_ipv4(in_addr{htonl(INADDR_ANY)}, port);
+    // Connections of a job that has ended keep a port of a range for a minute otherwise. Another
+    // one that listens there is still in the way.
+    const int allow = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &allow, sizeof allow);
     return ::bind(socket, address.get(), address.length) == 0 && ::listen(socket, backlog) == 0;
 }
 

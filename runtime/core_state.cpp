@@ -5,6 +5,8 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/connect/interfaces.hpp"
+#include "runtime/connect/sodium.hpp"
 #include "runtime/host_cells.hpp"
 #include "runtime/host_collective.hpp"
 #include "runtime/request_state.hpp"
@@ -15,8 +17,6 @@
 #include "transports/loopback/loopback.hpp"
 #include "transports/shm/copy_table_places.hpp"
 #include "transports/shm/shm.hpp"
-#include "transports/tcp/interfaces.hpp"
-#include "transports/tcp/sodium.hpp"
 
 #include <algorithm>
 #include <numeric>

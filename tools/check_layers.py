@@ -17,10 +17,12 @@ MAY_USE = {
     "runtime/base": set(),
     "runtime/device": {"runtime/base"},
     "runtime/wireup": {"runtime/base"},
-    "transports": {"runtime/base", "runtime/device"},
+    "runtime/connect": {"runtime/base"},
+    "transports": {"runtime/base", "runtime/device", "runtime/connect"},
     "collectives": {"runtime/base"},
     "runtime": {
-        "runtime/base", "runtime/device", "runtime/wireup", "transports", "collectives",
+        "runtime/base", "runtime/device", "runtime/wireup", "runtime/connect", "transports",
+        "collectives",
     },
     # The surfaces: they see the core and the public headers, the core never sees them.
     "runtime/include": set(),
@@ -33,7 +35,7 @@ MAY_USE = {
         "transports", "collectives",
     },
     "runtime/torch": {"runtime/include"},
-    "launcher": {"runtime/base", "runtime/wireup"},
+    "launcher": {"runtime/base", "runtime/wireup", "runtime/connect"},
 }
 
 # Who may include what comes from outside: (pattern of the header, prefixes of paths, reason).

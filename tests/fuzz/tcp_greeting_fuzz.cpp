@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as what a stranger may say at a rank's port and as the addresses of a rank: refused,
 /// or the only encoding of what was read.
-#include "transports/tcp/address.hpp"
-#include "transports/tcp/handshake.hpp"
+#include "runtime/connect/address.hpp"
+#include "runtime/connect/handshake.hpp"
 
 #include <algorithm>
 #include <cstdlib>

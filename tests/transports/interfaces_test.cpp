@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which addresses are told to other hosts.
-#include "transports/tcp/interfaces.hpp"
+#include "runtime/connect/interfaces.hpp"
 
 #include "runtime/base/error_text.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/error_text.hpp"
 #include "runtime/base/fd.hpp"
+#include "runtime/connect/interfaces.hpp"
+#include "runtime/connect/sodium.hpp"
 #include "tools/dlinfo/facts.hpp"
-#include "transports/tcp/interfaces.hpp"
-#include "transports/tcp/sodium.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -3,7 +3,7 @@
 /// once, and gives up after a time. Whoever owns it watches one descriptor and calls advance().
 #pragma once
 
-#include "transports/tcp/opening.hpp"
+#include "runtime/connect/opening.hpp"
 
 #include <cstdint>
 #include <map>

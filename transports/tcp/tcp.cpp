@@ -5,8 +5,8 @@
 #include "runtime/base/check.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/error_text.hpp"
+#include "runtime/connect/sodium.hpp"
 #include "transports/tcp/lanes.hpp"
-#include "transports/tcp/sodium.hpp"
 #include "transports/tcp/tcp_endpoint.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 /// host lead to the peer; a message is lost with any of them.
 #pragma once
 
-#include "transports/tcp/opening.hpp"
+#include "runtime/connect/opening.hpp"
 #include "transports/transport.hpp"
 
 #include <cstdint>

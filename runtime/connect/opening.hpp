@@ -4,8 +4,8 @@
 /// advance() when the socket is ready for what it waits for, and gives up on it after a time.
 #pragma once
 
-#include "transports/tcp/address.hpp"
-#include "transports/tcp/handshake.hpp"
+#include "runtime/connect/address.hpp"
+#include "runtime/connect/handshake.hpp"
 
 #include <array>
 #include <cstdint>
@@ -50,7 +50,8 @@ class Opening {
     [[nodiscard]] bool was_turned_away() const { return was_turned_away_; }
     /// It has taken too long.
     void give_up(std::uint64_t after_ms);
-    /// REQUIRES: established.
+    /// REQUIRES: established. Known to both ends of this connection, and to nobody else.
+    [[nodiscard]] Secret session_secret() const;
     [[nodiscard]] Fd take_socket() { return std::move(socket_); }
 
   private:
@@ -72,7 +73,7 @@ class Opening {
     bool was_turned_away_ = false;
     Step step_ = Step::over;
     Hello hello_;
-    Nonce own_nonce_{};  ///< Of the socket's owner.
+    Nonce owner_nonce_{};
     std::array<std::byte, challenge_bytes> input_{};
     std::size_t input_bytes_ = 0;
     std::string target_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/handshake.hpp"
+#include "runtime/connect/handshake.hpp"
 
-#include "transports/tcp/sodium.hpp"
+#include "runtime/connect/sodium.hpp"
 
 #include <cstring>
 #include <string>

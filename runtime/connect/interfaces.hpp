@@ -3,7 +3,7 @@
 /// find_interface_addresses().
 #pragma once
 
-#include "transports/tcp/address.hpp"
+#include "runtime/connect/address.hpp"
 
 #include <string>
 #include <string_view>

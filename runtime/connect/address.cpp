@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/address.hpp"
+#include "runtime/connect/address.hpp"
 
 #include "runtime/base/byte_io.hpp"
 #include "runtime/base/error_text.hpp"

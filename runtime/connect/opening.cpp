@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/opening.hpp"
+#include "runtime/connect/opening.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -102,9 +102,9 @@ Opening::State Opening::answer_hello() {
             "process {} looked for {} and found {}", hello_.opener, hello_.owner, identity_->own
         ));
     }
-    own_nonce_ = new_nonce();
-    const ProofBytes proof = prove(identity_->secret, Side::owner, hello_, own_nonce_);
-    if (!write(encode(Challenge{own_nonce_, proof}))) return State::failed;
+    owner_nonce_ = new_nonce();
+    const ProofBytes proof = prove(identity_->secret, Side::owner, hello_, owner_nonce_);
+    if (!write(encode(Challenge{owner_nonce_, proof}))) return State::failed;
     step_ = Step::await_proof;
     return State::waiting;
 }
@@ -114,7 +114,8 @@ Opening::State Opening::answer_challenge() {
     if (!is_proof(identity_->secret, Side::owner, hello_, challenge.nonce, challenge.proof)) {
         return fail_because("whoever listens there doesn't know this job's secret");
     }
-    if (!write(prove(identity_->secret, Side::opener, hello_, challenge.nonce))) {
+    owner_nonce_ = challenge.nonce;
+    if (!write(prove(identity_->secret, Side::opener, hello_, owner_nonce_))) {
         return State::failed;
     }
     step_ = Step::over;
@@ -124,7 +125,7 @@ Opening::State Opening::answer_challenge() {
 Opening::State Opening::check_proof() {
     ProofBytes proof;
     std::memcpy(proof.data(), input_.data(), proof.size());
-    if (!is_proof(identity_->secret, Side::opener, hello_, own_nonce_, proof)) {
+    if (!is_proof(identity_->secret, Side::opener, hello_, owner_nonce_, proof)) {
         return fail_because("whoever connected doesn't know this job's secret");
     }
     step_ = Step::over;
@@ -136,6 +137,14 @@ Opening::State Opening::fail_because(std::string reason) {
     step_ = Step::over;
     socket_.reset();
     return State::failed;
+}
+
+Secret Opening::session_secret() const {
+    const auto hello = encode(hello_);
+    std::string shared(reinterpret_cast<const char*>(identity_->secret.data()), secret_bytes);
+    shared.append(reinterpret_cast<const char*>(hello.data()), hello.size());
+    shared.append(reinterpret_cast<const char*>(owner_nonce_.data()), owner_nonce_.size());
+    return derive_secret(shared, "session");
 }
 
 void Opening::give_up(std::uint64_t after_ms) {

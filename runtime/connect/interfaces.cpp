@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/interfaces.hpp"
+#include "runtime/connect/interfaces.hpp"
 
 #include "runtime/base/error_text.hpp"
 

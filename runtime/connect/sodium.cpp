@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/sodium.hpp"
+#include "runtime/connect/sodium.hpp"
 
 #include "runtime/base/check.hpp"
 #include "runtime/base/error_text.hpp"

@@ -84,6 +84,15 @@ Result<std::vector<HostMention>> read_mentions(
     return mentions;
 }
 
+std::vector<HostMention> simulated_mentions(std::uint32_t host_count, std::uint32_t slots) {
+    std::vector<HostMention> mentions(host_count);
+    for (std::uint32_t i = 0; i < host_count; ++i) {
+        mentions[i].name = fmt::format("sim{:04}", i + 1);
+        mentions[i].slots = slots;
+    }
+    return mentions;
+}
+
 }  // namespace
 
 Allocation allocation_of(std::string own_name) {
@@ -125,6 +134,11 @@ Result<Allocation> allocate(std::span<const HostMention> mentions, const OwnHost
 Result<Allocation> find_allocation(
     const Options& options, std::span<const std::string> environment
 ) {
+    if (options.simulated_hosts > 0) {
+        return allocate(
+            simulated_mentions(options.simulated_hosts, options.simulated_slots), find_own_host()
+        );
+    }
     Result<std::vector<HostMention>> mentions = read_mentions(options.hosts, environment);
     if (!mentions) return mentions.error();
     ResourceManager manager = ResourceManager::none;

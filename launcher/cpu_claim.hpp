@@ -27,6 +27,8 @@ class CpuClaim {
     /// Takes the gate, after waiting 2 s for it at most, and looks who holds what. `name_prefix`
     /// belongs to user and host; tests have their own.
     [[nodiscard]] static CpuClaim begin(std::string name_prefix, Wait wait);
+    /// Of a host whose cpus nobody is bound to: knows of no others, and must settle for nothing.
+    [[nodiscard]] static CpuClaim none() { return CpuClaim(""); }
 
     /// Held by others.
     [[nodiscard]] std::vector<std::uint32_t> busy_cpus() const { return busy_cpus_without(0); }

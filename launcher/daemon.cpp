@@ -388,7 +388,7 @@ std::vector<std::uint32_t> cpus_of_ranks(const LaunchPlan& plan) {
 
 }  // namespace
 
-int run_daemon(Stream stream, DaemonPlace place, const ProcessDefaults& defaults) {
+int run_daemon(Stream stream, const DaemonPlace& place, const ProcessDefaults& defaults) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_NAME, "dlrund");
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -396,7 +396,10 @@ int run_daemon(Stream stream, DaemonPlace place, const ProcessDefaults& defaults
     // Until there is an event loop that can tell the head of them.
     change_signal_mask(SIG_BLOCK);
     redirect_to_null(STDOUT_FILENO);
-    CpuClaim claim = CpuClaim::begin(cpu_claim_prefix(), CpuClaim::Wait::while_others_choose);
+    const bool is_simulated = place.kind == DaemonPlace::Kind::simulated_host;
+    CpuClaim claim = is_simulated
+                         ? CpuClaim::none()
+                         : CpuClaim::begin(cpu_claim_prefix(), CpuClaim::Wait::while_others_choose);
     HeadTalk head(stream, place);
     Result<StartJob> asked = head.receive_job(claim);
     if (!asked) return asked.error().code == Errc::peer_lost ? 0 : launcher_fault_status;

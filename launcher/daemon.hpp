@@ -10,13 +10,20 @@
 #include "launcher/stream.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace dlrt::launcher {
 
 /// Where a daemon runs, seen from the head.
-enum class DaemonPlace : std::uint8_t { same_host, other_host };
+struct DaemonPlace {
+    enum class Kind : std::uint8_t { same_host, other_host, simulated_host };
+    Kind kind = Kind::same_host;
+    std::string name = {};  ///< Of a simulated host.
+};
 
 /// Serves one job over the stream to the head. Returns the exit status of the process.
-[[nodiscard]] int run_daemon(Stream stream, DaemonPlace place, const ProcessDefaults& defaults);
+[[nodiscard]] int run_daemon(
+    Stream stream, const DaemonPlace& place, const ProcessDefaults& defaults
+);
 
 }  // namespace dlrt::launcher

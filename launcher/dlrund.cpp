@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,9 @@ bool is_stream_socket(int descriptor) {
 }
 
 /// Started by ssh or its like: says first that it is there.
-int serve_over_stdio(const dlrt::launcher::ProcessDefaults& defaults) {
+int serve_over_stdio(
+    const dlrt::launcher::DaemonPlace& place, const dlrt::launcher::ProcessDefaults& defaults
+) {
     using namespace dlrt::launcher;
     dlrt::Fd input(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
     dlrt::Fd output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
@@ -36,7 +39,7 @@ int serve_over_stdio(const dlrt::launcher::ProcessDefaults& defaults) {
     }
     redirect_to_null(STDIN_FILENO);
     redirect_to_null(STDOUT_FILENO);
-    return run_daemon({std::move(input), std::move(output)}, DaemonPlace::other_host, defaults);
+    return run_daemon({std::move(input), std::move(output)}, place, defaults);
 }
 
 }  // namespace
@@ -50,20 +53,27 @@ int main(int argument_count, char** arguments) {
         fmt::print("dlrund {}\n", DLRT_VERSION);
         return 0;
     }
-    const bool is_over_stdio = argument_count == 2 &&
-                               std::string_view(arguments[1]) == "--over-stdio";
-    if (argument_count > 1 && !is_over_stdio) {
+    const std::vector<std::string_view> words(arguments + 1, arguments + argument_count);
+    if (words.size() == 1 && words[0] == "--over-stdio") {
+        return serve_over_stdio({DaemonPlace::Kind::other_host}, defaults);
+    }
+    if (words.size() == 3 && words[0] == "--over-stdio" && words[1] == "--as") {
+        return serve_over_stdio(
+            {DaemonPlace::Kind::simulated_host, std::string(words[2])}, defaults
+        );
+    }
+    if (!words.empty()) {
         fmt::print(
-            stderr, "dlrund: '{}' is unknown; valid are --version, --over-stdio\n", arguments[1]
+            stderr, "dlrund: '{}' is unknown; valid are --version, --over-stdio [--as NAME]\n",
+            fmt::join(words, " ")
         );
         return usage_status;
     }
-    if (is_over_stdio) return serve_over_stdio(defaults);
     if (!is_stream_socket(STDIN_FILENO)) {
         fmt::print(stderr, "dlrund: is started by dlrun, which gives it a socket as its input\n");
         return usage_status;
     }
     dlrt::Fd stream(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
     redirect_to_null(STDIN_FILENO);
-    return run_daemon({std::move(stream), dlrt::Fd()}, DaemonPlace::same_host, defaults);
+    return run_daemon({std::move(stream), dlrt::Fd()}, {}, defaults);
 }

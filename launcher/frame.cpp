@@ -162,6 +162,7 @@ void visit_fields(Fields& fields, F& f) {
         );
         fields(f.output, f.master_address, f.master_port, f.outlives_failures, f.heartbeat_ms);
         fields(f.start_gate, f.memory_binding, f.lends_cpus, f.waits_for_others);
+        fields(f.are_hosts_simulated);
     } else if constexpr (std::is_same_v<T, HostFailed>) {
         fields(f.exit_status, f.text);
     } else if constexpr (std::is_same_v<T, RanksStarted>) {

@@ -21,7 +21,7 @@
 
 namespace dlrt::launcher {
 
-inline constexpr std::uint32_t frame_protocol_version = 2;
+inline constexpr std::uint32_t frame_protocol_version = 3;
 inline constexpr std::size_t frame_bytes_max = 64u << 20;
 inline constexpr std::size_t frame_header_bytes = 4;
 
@@ -93,6 +93,7 @@ struct StartJob {
     MemoryBinding memory_binding = MemoryBinding::first_touch;
     bool lends_cpus = false;        ///< Ranks may shrink to a cpu each for other jobs of this user.
     bool waits_for_others = false;  ///< Starts no rank before BeginRanks.
+    bool are_hosts_simulated = false;  ///< Ranks of all hosts share one machine's cpus.
     friend bool operator==(const StartJob&, const StartJob&) = default;
 };
 

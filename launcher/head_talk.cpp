@@ -43,7 +43,8 @@ Result<StartJob> HeadTalk::receive_job(CpuClaim& claim) {
             static_cast<void>(send(HostFailed{launcher_fault_status, text}));
             return facts.error();
         }
-        if (place_ == DaemonPlace::other_host) add_ssh_addresses(*facts);
+        if (place_.kind == DaemonPlace::Kind::other_host) add_ssh_addresses(*facts);
+        if (place_.kind == DaemonPlace::Kind::simulated_host) play_host(*facts, place_.name);
         if (const Status status = send(*facts); !status.ok()) return status;
         Result<Frame> frame = receive();
         if (!frame) return frame.error();

@@ -14,8 +14,8 @@ namespace dlrt::launcher {
 
 class HeadTalk {
   public:
-    /// Borrows the stream.
-    HeadTalk(const Stream& stream, DaemonPlace place) : stream_(stream), place_(place) {}
+    /// Borrows both.
+    HeadTalk(const Stream& stream, const DaemonPlace& place) : stream_(stream), place_(place) {}
 
     /// Tells what the host offers, as closely as is asked. Errors: Errc::peer_lost once the head is
     /// gone; others where the host can't be described.
@@ -31,7 +31,7 @@ class HeadTalk {
     Status send(const Frame& frame) { return send_frame(stream_.output_descriptor(), frame); }
 
     const Stream& stream_;
-    DaemonPlace place_;
+    const DaemonPlace& place_;
 };
 
 }  // namespace dlrt::launcher

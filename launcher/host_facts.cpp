@@ -61,6 +61,13 @@ Result<HostFacts> find_host_facts(
     return facts;
 }
 
+void play_host(HostFacts& facts, const std::string& name) {
+    facts.host_name = name;
+    facts.cpus.clear();
+    facts.busy_cpus.clear();
+    facts.address = "127.0.0.1";
+}
+
 void add_ssh_addresses(HostFacts& facts) {
     // Caller's address and port, own address and port. A resource manager hands on one of a login
     // elsewhere.

@@ -22,4 +22,7 @@ namespace dlrt::launcher {
 /// it speaks of this host.
 void add_ssh_addresses(HostFacts& facts);
 
+/// For a daemon that plays a host on a machine that it shares with others: nobody is bound there.
+void play_host(HostFacts& facts, const std::string& name);
+
 }  // namespace dlrt::launcher

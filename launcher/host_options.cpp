@@ -5,6 +5,7 @@
 #include "launcher/remote_command.hpp"
 #include "runtime/base/error_text.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 using Kind = OptionValue::Kind;
 constexpr std::uint64_t launch_width_max = 1024;
 constexpr std::uint64_t port_max = 65'535;
+constexpr std::uint64_t simulated_hosts_max = 4096;
+constexpr std::uint64_t simulated_slots_max = 1024;
 
 Status apply_launcher_cmd(ParseState& state, const OptionUse& use) {
     Result<LauncherTemplate> launcher = parse_launcher_template(use.value);
@@ -62,6 +65,26 @@ Status apply_ip(ParseState& state, const OptionUse& use) {
     return {};
 }
 
+/// N[xC]
+Status apply_sim_nodes(ParseState& state, const OptionUse& use) {
+    const std::size_t cross = use.value.find('x');
+    const auto hosts = parse_whole_number(use.value.substr(0, cross));
+    const auto slots = cross == std::string_view::npos
+                           ? std::optional<std::uint64_t>(1)
+                           : parse_whole_number(use.value.substr(cross + 1));
+    if (!hosts || !slots || *hosts < 1 || *slots < 1 || *hosts > simulated_hosts_max ||
+        *slots > simulated_slots_max) {
+        return refuse_value(use);
+    }
+    state.options.simulated_hosts = static_cast<std::uint32_t>(*hosts);
+    state.options.simulated_slots = static_cast<std::uint32_t>(*slots);
+    // What --iface says comes behind it, and holds.
+    state.edits_of_all.insert(
+        state.edits_of_all.begin(), {EnvironmentEdit::Kind::assign, "DLRT_TCP_INTERFACES", "lo"}
+    );
+    return {};
+}
+
 constexpr OptionRule rules[] = {
     {.name = "launcher-cmd",
      .aliases = "",
@@ -79,6 +102,13 @@ constexpr OptionRule rules[] = {
      .value = {Kind::number, "N", "hosts", 1, launch_width_max},
      .help = "start so many daemons at a time (16)",
      .apply = apply_launch_width},
+    {.name = "sim-nodes",
+     .aliases = "sim-hosts",
+     .group = OptionGroup::hosts,
+     .value = {Kind::form, "N[xC]", "1 to 4096 hosts, with xC so many slots of each: 64, 64x4"},
+     .help =
+         "for tests and for learning: N daemons on this host, each playing a host with C slots (1)",
+     .apply = apply_sim_nodes},
     {.name = "iface",
      .aliases = "",
      .group = OptionGroup::hosts,

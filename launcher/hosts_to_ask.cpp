@@ -71,6 +71,9 @@ Result<RemoteWay> remote_way(
     Result<std::string> path = daemon_path();
     if (!path) return path.error();
     way.daemon_path = std::move(*path);
+    way.version = daemon_version(version);
+    way.launcher.is_simulation = options.simulated_hosts > 0;
+    if (way.launcher.is_simulation) return way;
     way.launcher.words = options.launcher_words;
     if (const std::string agent = foreign_agent(context.environment);
         way.launcher.words.empty() && !agent.empty()) {
@@ -84,7 +87,6 @@ Result<RemoteWay> remote_way(
     if (way.launcher.words.empty() && context.allocation.manager == ResourceManager::slurm) {
         way.launcher.words.assign(srun_words.begin(), srun_words.end());
     }
-    way.version = daemon_version(version);
     way.connect_timeout_s = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(options.start_timeout_ms / 1000, 1, connect_timeout_max_s)
     );

@@ -93,7 +93,7 @@ Status check_named_ranks(const Options& options, std::uint32_t size) {
 }
 
 /// What the daemon of this host found, as the placement wants it.
-HostOffer offer_of(const HostFacts& facts) {
+HostOffer offer_of(const HostFacts& facts, const Options& options) {
     HostOffer offer;
     offer.topology = facts.topology;
     offer.usable_cpu_count = facts.usable_cpu_count;
@@ -101,7 +101,9 @@ HostOffer offer_of(const HostFacts& facts) {
         return std::ranges::find(facts.busy_cpus, cpu) == facts.busy_cpus.end();
     });
     offer.busy_cpu_count = static_cast<std::uint32_t>(facts.cpus.size() - offer.cpus.size());
-    if (facts.cpus.empty()) {
+    if (options.simulated_hosts > 0) {
+        offer.unbound_reason = "simulated hosts share this machine's cpus";
+    } else if (facts.cpus.empty()) {
         offer.unbound_reason = fmt::format(
             "a quota of {} cpu{} leaves it to the kernel which ones are used",
             facts.usable_cpu_count, facts.usable_cpu_count == 1 ? "" : "s"
@@ -118,7 +120,7 @@ Result<Placement> place(
 ) {
     std::vector<std::optional<HostOffer>> offers(allocation.hosts.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
-        if (facts[i]) offers[i] = offer_of(*facts[i]);
+        if (facts[i]) offers[i] = offer_of(*facts[i], options);
     }
     return place_ranks(options, allocation, offers);
 }
@@ -216,6 +218,7 @@ Result<BuiltJob> build_job(
     job.start.memory_binding = options.memory_binding;
     job.start.lends_cpus = lends_cpus(options);
     job.start.waits_for_others = job.places.size() > 1;
+    job.start.are_hosts_simulated = options.simulated_hosts > 0;
     return job;
 }
 

@@ -158,7 +158,7 @@ Status Preparer::reserve_descriptors(std::size_t rank_count, std::size_t file_co
 }
 
 std::vector<std::string> Preparer::identity_of(std::uint32_t rank, std::uint32_t local_size) const {
-    const std::string socket_name = daemon_socket_name(map_.job_id);
+    const std::string socket_name = daemon_socket_name(map_.job_id, job_.host_index);
     RankIdentity identity;
     identity.job_id = map_.job_id;
     identity.token = job_.token;
@@ -172,7 +172,8 @@ std::vector<std::string> Preparer::identity_of(std::uint32_t rank, std::uint32_t
     for (std::size_t i = 0; i < identity.descriptors.size(); ++i) {
         identity.descriptors[i] = plan_.first_descriptor + static_cast<int>(i);
     }
-    identity.is_oversubscribed = local_size > map_.hosts[job_.host_index].usable_cpu_count;
+    const std::uint32_t machine_size = job_.are_hosts_simulated ? map_.size() : local_size;
+    identity.is_oversubscribed = machine_size > map_.hosts[job_.host_index].usable_cpu_count;
     return identity_environment(identity);
 }
 
@@ -235,8 +236,10 @@ Status Preparer::add_rank(
     return add_stdin(plan, end);
 }
 
-void fill_tenancy(const HostSegment& segment, const LaunchPlan& plan) {
+/// `others` are ranks that share the machine but not the segment.
+void fill_tenancy(const HostSegment& segment, const LaunchPlan& plan, std::uint32_t others) {
     TenancyTable& tenancy = segment.tenancy();
+    tenancy.unbound_ranks.fetch_add(others, std::memory_order_relaxed);
     for (const RankPlan& rank : plan.ranks) {
         if (rank.cpus.empty()) tenancy.unbound_ranks.fetch_add(1, std::memory_order_relaxed);
         for (const std::uint32_t cpu : rank.cpus) {
@@ -252,12 +255,13 @@ HostFailed failure_of(std::string_view host_name) {
 
 }  // namespace
 
-std::string daemon_socket_name(std::string_view job_id) {
-    return fmt::format("dlrt-{}-{}", ::getuid(), job_id);
+std::string daemon_socket_name(std::string_view job_id, std::uint32_t host_index) {
+    const std::string name = fmt::format("dlrt-{}-{}", ::getuid(), job_id);
+    return host_index == 0 ? name : fmt::format("{}.{}", name, host_index);
 }
 
-std::string status_socket_name(std::string_view job_id) {
-    return daemon_socket_name(job_id) + ".status";
+std::string status_socket_name(std::string_view job_id, std::uint32_t host_index) {
+    return daemon_socket_name(job_id, host_index) + ".status";
 }
 
 std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDefaults& defaults) {
@@ -305,8 +309,8 @@ std::variant<PreparedJob, HostFailed> prepare_job(StartJob job, const ProcessDef
     if (job.stdin_kind != StdinKind::descriptor) redirect_to_null(STDIN_FILENO);
     plan.job_map = map_file->get();
     plan.segment = segment->descriptor();
-    fill_tenancy(*segment, plan);
-    std::string socket_name = daemon_socket_name(map->job_id);
+    fill_tenancy(*segment, plan, job.are_hosts_simulated ? map->size() - local_size : 0);
+    std::string socket_name = daemon_socket_name(map->job_id, job.host_index);
     return PreparedJob{std::move(*map),        job.host_index,       std::move(job.token),
                        std::move(socket_name), std::move(*map_file), std::move(*segment),
                        std::move(ends),        std::move(plan),      std::move(job.output),

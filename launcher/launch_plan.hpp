@@ -87,9 +87,10 @@ struct PreparedJob {
     bool lends_cpus = false;  ///< See StartJob.
 };
 
-/// Of the job on this user's host, without the leading zero byte.
-[[nodiscard]] std::string daemon_socket_name(std::string_view job_id);
-[[nodiscard]] std::string status_socket_name(std::string_view job_id);
+/// Of the job on this user's host, without the leading zero byte. Several hosts of a job may be one
+/// machine.
+[[nodiscard]] std::string daemon_socket_name(std::string_view job_id, std::uint32_t host_index);
+[[nodiscard]] std::string status_socket_name(std::string_view job_id, std::uint32_t host_index);
 
 [[nodiscard]] std::variant<PreparedJob, HostFailed> prepare_job(
     StartJob job, const ProcessDefaults& defaults

@@ -33,7 +33,7 @@ Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
     if (pid == 0) {
         close_descriptors_except({STDIN_FILENO, STDERR_FILENO, daemon_side.get()});
         static_cast<void>(head_side.release());
-        ::_exit(run_daemon({std::move(daemon_side), Fd()}, DaemonPlace::same_host, defaults));
+        ::_exit(run_daemon({std::move(daemon_side), Fd()}, {}, defaults));
     }
     return LocalDaemon{pid, std::move(head_side)};
 }

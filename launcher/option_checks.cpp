@@ -46,6 +46,14 @@ Status check_hosts(const ParseState& state) {
             state.spelling_of("hostfile"), state.spelling_of("host")
         );
     }
+    if (state.options.simulated_hosts == 0) return {};
+    for (const std::string_view other : {"host", "hostfile", "launcher-cmd"}) {
+        if (state.spelling_of(other).empty()) continue;
+        return fail(
+            Errc::argument, "{}: contradicts {}, whose hosts are all this one",
+            state.spelling_of(other), state.spelling_of("sim-nodes")
+        );
+    }
     return {};
 }
 

@@ -160,6 +160,8 @@ struct Options {
 
     std::vector<std::string> launcher_words;  ///< See LauncherTemplate; empty: the usual command.
     std::uint32_t launch_width = 16;          ///< How many daemons are started at a time.
+    std::uint32_t simulated_hosts = 0;        ///< Daemons on this host that play hosts; 0: none.
+    std::uint32_t simulated_slots = 1;        ///< Of each of them.
 
     std::optional<std::uint64_t> timeout_ms;
     std::uint64_t start_timeout_ms = 60'000;

@@ -109,6 +109,7 @@ std::vector<std::string> remote_command(
     std::uint32_t connect_timeout_s
 ) {
     std::vector<std::string> words;
+    if (launcher.is_simulation) return {std::string(daemon), "--over-stdio", "--as", host.name};
     if (launcher.words.empty()) {
         words = {
             "ssh",
@@ -151,7 +152,9 @@ bool is_host_absent(const RemoteFailure& failure) {
 std::string explain_remote_failure(
     const LauncherTemplate& launcher, const HostMention& host, const RemoteFailure& failure
 ) {
-    const std::string program = launcher.words.empty() ? "ssh" : launcher.words.front();
+    const std::string program = launcher.is_simulation   ? "dlrund"
+                                : launcher.words.empty() ? "ssh"
+                                                         : launcher.words.front();
     std::string text = fmt::format("cannot start the daemon on {}: ", host.name);
     if (failure.exit_status == status_not_found) {
         return text + fmt::format(

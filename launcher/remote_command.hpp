@@ -19,6 +19,7 @@ namespace dlrt::launcher {
 /// daemon's own words come behind it. Empty: ssh.
 struct LauncherTemplate {
     std::vector<std::string> words;
+    bool is_simulation = false;  ///< Nothing lies between: the daemon runs here, by another name.
 };
 /// Errors: Errc::argument with what is wrong.
 [[nodiscard]] Result<LauncherTemplate> parse_launcher_template(std::string_view text);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <sys/socket.h>
@@ -24,9 +25,9 @@ constexpr int no_answer_status = 125;
 constexpr std::size_t part_bytes = 64 * 1024;
 constexpr timeval answer_time{5, 0};
 
-std::string join(const std::vector<std::string>& words) {
+std::string join(const FoundJobs& jobs) {
     std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    for (const auto& [id, hosts] : jobs) text += (text.empty() ? "" : " ") + id;
     return text;
 }
 
@@ -38,8 +39,8 @@ void write_fully(std::string_view text) {
     }
 }
 
-int ask(const std::string& job_id) {
-    const Result<Fd> daemon = connect_abstract(status_socket_name(job_id));
+int ask(const std::string& job_id, std::uint32_t host_index) {
+    const Result<Fd> daemon = connect_abstract(status_socket_name(job_id, host_index));
     if (!daemon) {
         print_own_line(
             fmt::format("--status: job {} does not answer: {}", job_id, last_error_text())
@@ -57,12 +58,20 @@ int ask(const std::string& job_id) {
     return no_answer_status;
 }
 
+int ask_all(const FoundJobs::value_type& job) {
+    int status = 0;
+    for (const std::uint32_t host_index : job.second) {
+        status = std::max(status, ask(job.first, host_index));
+    }
+    return status;
+}
+
 }  // namespace
 
-std::vector<std::string> find_jobs(std::string_view proc_net_unix, unsigned user) {
+FoundJobs find_jobs(std::string_view proc_net_unix, unsigned user) {
     const std::string prefix = fmt::format("@dlrt-{}-", user);
     constexpr std::string_view suffix = ".status";
-    std::vector<std::string> jobs;
+    FoundJobs jobs;
     while (!proc_net_unix.empty()) {
         const std::size_t end = proc_net_unix.find('\n');
         const std::string_view line = proc_net_unix.substr(0, end);
@@ -71,27 +80,35 @@ std::vector<std::string> find_jobs(std::string_view proc_net_unix, unsigned user
         if (name_at == std::string_view::npos) continue;
         const std::string_view name = line.substr(name_at + 1);
         if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
-        jobs.emplace_back(name.substr(prefix.size(), name.size() - prefix.size() - suffix.size()));
+        const std::string_view job = name.substr(
+            prefix.size(), name.size() - prefix.size() - suffix.size()
+        );
+        const std::size_t dot = std::min(job.find('.'), job.size());
+        std::uint32_t host_index = 0;
+        if (dot < job.size()) {
+            const char* const job_end = job.data() + job.size();
+            const auto [stop, error] = std::from_chars(job.data() + dot + 1, job_end, host_index);
+            if (error != std::errc() || stop != job_end) continue;
+        }
+        // Connections to a daemon carry its name as well.
+        jobs[std::string(job.substr(0, dot))].insert(host_index);
     }
-    // Connections to a daemon carry its name as well.
-    std::ranges::sort(jobs);
-    jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());
     return jobs;
 }
 
 int show_status(std::string_view job_id) {
     std::ifstream sockets("/proc/net/unix");
     const std::string text(std::istreambuf_iterator<char>(sockets), {});
-    const std::vector<std::string> jobs = find_jobs(text, ::getuid());
+    const FoundJobs jobs = find_jobs(text, ::getuid());
     if (!job_id.empty()) {
-        if (std::ranges::find(jobs, job_id) != jobs.end()) return ask(std::string(job_id));
+        if (const auto found = jobs.find(job_id); found != jobs.end()) return ask_all(*found);
         print_own_line(fmt::format(
             "--status: you have no job {} on this host; {}", job_id,
             jobs.empty() ? "none is running" : fmt::format("running: {}", join(jobs))
         ));
         return no_answer_status;
     }
-    if (jobs.size() == 1) return ask(jobs[0]);
+    if (jobs.size() == 1) return ask_all(*jobs.begin());
     print_own_line(
         jobs.empty()
             ? "--status: you have no running job on this host"

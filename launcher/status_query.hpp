@@ -2,9 +2,12 @@
 /// What `dlrun --status` does: asks the daemon of a running job of this user about its ranks.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace dlrt::launcher {
 
@@ -12,7 +15,9 @@ namespace dlrt::launcher {
 /// several.
 [[nodiscard]] int show_status(std::string_view job_id);
 
-/// Ids of the jobs whose daemons listen, from the text of /proc/net/unix, sorted.
-[[nodiscard]] std::vector<std::string> find_jobs(std::string_view proc_net_unix, unsigned user);
+/// By id, the jobs whose daemons listen, from the text of /proc/net/unix: of each the numbers of
+/// the hosts whose daemons are here.
+using FoundJobs = std::map<std::string, std::set<std::uint32_t>, std::less<>>;
+[[nodiscard]] FoundJobs find_jobs(std::string_view proc_net_unix, unsigned user);
 
 }  // namespace dlrt::launcher

@@ -77,7 +77,7 @@ std::string describe_ranks(
 }
 
 Status StatusServer::listen() {
-    Result<Fd> listener = listen_abstract(status_socket_name(job_.map.job_id));
+    Result<Fd> listener = listen_abstract(status_socket_name(job_.map.job_id, job_.host_index));
     if (!listener) return listener.error();
     listener_ = std::make_unique<DescriptorWatch>(loop_, listener->release());
     listener_->when_readable([this] { accept(); });

@@ -59,7 +59,7 @@ struct Host {
         std::vector<RankEnds> ends(1);
         ends[0].control = Fd(pair[1]);
         ends[0].doorbell = Fd(::dup(map_file.get()));
-        std::string name = daemon_socket_name(map.job_id);
+        std::string name = daemon_socket_name(map.job_id, 0);
         return {
             std::move(map),  0, "token", std::move(name), std::move(map_file), std::move(segment),
             std::move(ends), {}};

@@ -149,9 +149,11 @@ TEST_CASE("status query: jobs of the user are found among all sockets", "[launch
         "0: 00000002 00000000 00010000 0005 01 4 @dlrt-77-ccc.status\n"
         "0: 00000002 00000000 00010000 0005 01 5 /run/dlrt-7-ddd.status\n"
         "0: 00000002 00000000 00010000 0005 01 6\n"
-        "0: 00000002 00000000 00010000 0005 01 7 @dlrt-7-aaa.status";
-    CHECK(find_jobs(text, 7) == std::vector<std::string>{"aaa", "bbb"});
-    CHECK(find_jobs(text, 77) == std::vector<std::string>{"ccc"});
+        "0: 00000002 00000000 00010000 0005 01 7 @dlrt-7-aaa.12.status\n"
+        "0: 00000002 00000000 00010000 0005 01 8 @dlrt-7-aaa.3.status\n"
+        "0: 00000002 00000000 00010000 0005 01 9 @dlrt-7-eee.x.status";
+    CHECK(find_jobs(text, 7) == FoundJobs{{"aaa", {3, 12}}, {"bbb", {0}}});
+    CHECK(find_jobs(text, 77) == FoundJobs{{"ccc", {0}}});
     CHECK(find_jobs("", 7).empty());
 }
 

@@ -3,7 +3,7 @@
 
 #include "runtime/base/error_text.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -16,14 +16,27 @@ namespace {
 
 constexpr std::size_t read_bytes = 128 * 1024;
 
+/// Of thousands of channels few are busy at a time.
+constexpr std::size_t kept_bytes_max = 8 * 1024;
+
+void empty(std::vector<std::byte>& buffer) {
+    buffer.clear();
+    if (buffer.capacity() > kept_bytes_max) std::vector<std::byte>().swap(buffer);
+}
+
 void set_nonblocking(int descriptor) {
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
 }
 
 }  // namespace
 
-Channel::Channel(EventLoop& loop, Stream stream, Handlers handlers)
-    : loop_(loop), watch_(loop, stream.input.release()), handlers_(std::move(handlers)) {
+Channel::Channel(
+    EventLoop& loop, Stream stream, Handlers handlers, std::unique_ptr<LinkCipher> cipher
+)
+    : loop_(loop),
+      watch_(loop, stream.input.release()),
+      handlers_(std::move(handlers)),
+      cipher_(std::move(cipher)) {
     set_nonblocking(watch_.get());
     if (stream.output.is_open()) {
         set_nonblocking(stream.output.get());
@@ -32,11 +45,14 @@ Channel::Channel(EventLoop& loop, Stream stream, Handlers handlers)
     watch_.when_readable([this] { read(); });
 }
 
-void Channel::send(const Frame& frame) {
+void Channel::send_encoded(Bytes frame) {
     if (!is_open()) return;
-    const std::vector<std::byte> bytes = encode_frame(frame);
     const bool was_idle = output_.empty();
-    output_.insert(output_.end(), bytes.begin(), bytes.end());
+    if (cipher_ != nullptr) {
+        cipher_->seal(frame, output_);
+    } else {
+        output_.insert(output_.end(), frame.begin(), frame.end());
+    }
     // Frames of one round of the loop leave together.
     if (was_idle && !is_flush_due_) {
         is_flush_due_ = true;
@@ -60,7 +76,7 @@ void Channel::flush() {
         if (put < 0) break;
         output_sent_ += static_cast<std::size_t>(put);
     }
-    output_.clear();
+    empty(output_);
     output_sent_ = 0;
 }
 
@@ -75,14 +91,17 @@ void Channel::flush_blocking(int limit_ms) {
 }
 
 void Channel::read() {
-    if (input_.size() < input_used_ + read_bytes) input_.resize(input_used_ + read_bytes);
-    const ssize_t got = ::read(
-        watch_.get(), input_.data() + input_used_, input_.size() - input_used_
-    );
+    std::array<std::byte, read_bytes> bytes;
+    const ssize_t got = ::read(watch_.get(), bytes.data(), bytes.size());
     if (got == 0) return fail_with("it is gone");
     if (got < 0 && errno != EAGAIN && errno != EINTR) return fail_with(std::strerror(errno));
     if (got > 0) {
-        input_used_ += static_cast<std::size_t>(got);
+        const Bytes wire = Bytes(bytes).first(static_cast<std::size_t>(got));
+        if (cipher_ == nullptr) {
+            input_.insert(input_.end(), wire.begin(), wire.end());
+        } else if (!cipher_->open(wire, input_).ok()) {
+            return fail_with(std::string(last_error_text()));
+        }
         take_frames();
     }
     if (is_open()) watch_.when_readable([this] { read(); });
@@ -90,21 +109,18 @@ void Channel::read() {
 
 void Channel::take_frames() {
     std::size_t taken = 0;
-    while (is_open() && input_used_ - taken >= frame_header_bytes) {
-        const Bytes left = Bytes(input_).subspan(taken, input_used_ - taken);
+    while (is_open() && input_.size() - taken >= frame_header_bytes) {
+        const Bytes left = Bytes(input_).subspan(taken);
         const Result<std::size_t> body_bytes = decode_frame_size(left.first(frame_header_bytes));
-        if (!body_bytes) return fail_with(last_error_text());
+        if (!body_bytes) return fail_with(std::string(last_error_text()));
         if (left.size() < frame_header_bytes + *body_bytes) break;
         Result<Frame> frame = decode_frame(left.subspan(frame_header_bytes, *body_bytes));
-        if (!frame) return fail_with(last_error_text());
+        if (!frame) return fail_with(std::string(last_error_text()));
         taken += frame_header_bytes + *body_bytes;
         handlers_.on_frame(std::move(*frame));
     }
-    std::copy(
-        input_.begin() + static_cast<std::ptrdiff_t>(taken),
-        input_.begin() + static_cast<std::ptrdiff_t>(input_used_), input_.begin()
-    );
-    input_used_ -= taken;
+    input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(taken));
+    if (input_.empty()) empty(input_);
 }
 
 void Channel::fail_with(std::string reason) {

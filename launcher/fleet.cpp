@@ -29,7 +29,11 @@ HostMention mention_of(const AllocatedHost& host) {
 }  // namespace
 
 Fleet::Fleet(EventLoop& loop, Rules rules, Handlers handlers)
-    : loop_(loop), rules_(std::move(rules)), handlers_(std::move(handlers)), patience_(loop) {
+    : loop_(loop),
+      rules_(std::move(rules)),
+      handlers_(std::move(handlers)),
+      patience_(loop),
+      blame_(loop) {
 }
 
 Fleet::Member& Fleet::add(std::uint32_t place, std::string name) {
@@ -46,31 +50,35 @@ void Fleet::add_local(std::uint32_t place, std::string name, LocalDaemon daemon)
 }
 
 void Fleet::add_remote(std::uint32_t place, const AllocatedHost& host) {
-    Member& member = add(place, host.name);
-    member.remote = std::make_unique<RemoteDaemon>(
-        loop_, rules_.way, mention_of(host),
-        RemoteDaemon::Handlers{
-            [this, &member](Fd stream) {
-                if (member.state != State::starting) return;
-                connect(member, std::move(stream));
-                start_more();
-            },
-            [this, &member](std::string problem) {
-                on_problem(member, std::move(problem));
-                start_more();
-            },
-            [this, &member](const std::string& text) {
-                handlers_.on_remark(fmt::format(
-                    "warning: host {}: its login writes text, which is dropped: '{}'", member.name,
-                    text
-                ));
-            }}
-    );
+    add(place, host.name).mention = mention_of(host);
 }
 
 void Fleet::start() {
-    // A dry run may have no need to ask anybody.
-    if (members_.empty()) loop_.post([this] { look_whether_described(); });
+    form_tree();
+    for (const auto& each : members_) {
+        if (each->local_pid != 0) continue;
+        Member& member = *each;
+        member.remote = std::make_unique<RemoteDaemon>(
+            loop_, rules_.way, member.mention,
+            member.is_relay ? DaemonRole::in_tree : DaemonRole::alone,
+            RemoteDaemon::Handlers{
+                [this, &member](Fd stream) {
+                    if (member.state != State::starting) return;
+                    connect(member, std::move(stream));
+                    start_more();
+                },
+                [this, &member](std::string problem) {
+                    on_problem(member, std::move(problem));
+                    start_more();
+                },
+                [this, &member](const std::string& text) {
+                    handlers_.on_remark(fmt::format(
+                        "warning: host {}: its login writes text, which is dropped: '{}'",
+                        member.name, text
+                    ));
+                }}
+        );
+    }
     start_more();
 }
 
@@ -90,16 +98,21 @@ void Fleet::start_more() {
 }
 
 void Fleet::connect(Member& member, Fd stream) {
-    member.state = State::asked;
     member.channel = std::make_unique<Channel>(
         loop_, Stream{std::move(stream), Fd()},
         Channel::Handlers{
             [this, &member](Frame&& frame) {
-                member.life->heard();
+                if (member.life != nullptr) member.life->heard();
                 take(member, std::move(frame));
             },
             [this, &member](std::string reason) { on_closed(member, std::move(reason)); }}
     );
+    if (member.is_relay) return join(member);
+    member.state = State::asked;
+    watch(member);
+}
+
+void Fleet::watch(Member& member) {
     member.life = std::make_unique<Liveness>(
         loop_, rules_.heartbeat_ms,
         Liveness::Handlers{
@@ -112,11 +125,12 @@ void Fleet::connect(Member& member, Fd stream) {
 }
 
 void Fleet::take(Member& member, Frame&& frame) {
+    if (!by_number_.empty() && take_in_tree(member, frame)) return;
     if (member.state == State::ended) return;
     if (auto* facts = std::get_if<HostFacts>(&frame)) return take_facts(member, std::move(*facts));
     if (std::holds_alternative<JobEnded>(frame)) {
         member.state = State::ended;
-        member.life->stop();
+        if (!member.is_relay) member.life->stop();
     } else if (auto* failure = std::get_if<HostFailed>(&frame);
                failure != nullptr && member.state == State::asked) {
         return on_problem(member, std::move(failure->text));
@@ -126,10 +140,11 @@ void Fleet::take(Member& member, Frame&& frame) {
 
 void Fleet::take_facts(Member& member, HostFacts&& facts) {
     if (member.state != State::asked) return;
+    topologies_.pass(facts);
     const DescribeHost question = handlers_.question(member.host, facts);
     const bool borrows = question.wanted_cpus != 0 &&
                          !std::exchange(member.has_asked_for_cpus, true);
-    if (borrows || facts.topology.detail < question.detail) return member.channel->send(question);
+    if (borrows || facts.topology.detail < question.detail) return send_to(member, question);
     member.facts = std::move(facts);
     member.state = State::described;
     look_whether_described();
@@ -163,22 +178,39 @@ void Fleet::report_problems() {
 }
 
 void Fleet::on_closed(Member& member, std::string reason) {
-    if (member.state == State::ended) return;
-    const bool was_in_job = member.state == State::in_job;
-    end(member);
+    if (member.life != nullptr) member.life->stop();
+    // Blamed is whoever comes out as the reason.
+    if (member.has_relay_ended || member.has_lost_parent) return;
+    if (member.is_relay) return lose_branch(member, reason);
+    if (member.state != State::ended) lose({&member}, Loss::way, std::move(reason));
+}
+
+void Fleet::lose(std::vector<Member*> lost, Loss loss, std::string reason) {
+    const bool was_in_job = std::ranges::any_of(lost, [](const Member* member) {
+        return member->state == State::in_job;
+    });
+    for (Member* member : lost) {
+        if (loss == Loss::way) end(*member);
+        member->state = State::ended;
+    }
     if (was_in_job) handlers_.on_losing();
     // What the others have been told leaves before this one is cleaned up after.
-    loop_.post([this, &member, was_in_job, reason = std::move(reason)]() mutable {
+    loop_.post([this, lost = std::move(lost), was_in_job, loss,
+                reason = std::move(reason)]() mutable {
+        Member& member = *lost.front();
         if (member.local_pid != 0) {
-            const LostDaemon lost = end_processes_of_lost_daemon(member.local_pid, rules_.job_id);
-            if (!lost.how_it_ended.empty()) reason = lost.how_it_ended;
+            const LostDaemon daemon = end_processes_of_lost_daemon(member.local_pid, rules_.job_id);
+            if (!daemon.how_it_ended.empty()) reason = daemon.how_it_ended;
             member.local_pid = 0;
-        } else {
+        } else if (loss == Loss::way) {
             // Its command ends with it, unless the way there is blocked.
             const std::string said = member.remote->end_lost(member.is_silent ? 0 : last_words_ms);
             if (!said.empty()) reason = said;
         }
-        if (was_in_job) return handlers_.on_lost(member.host, std::move(reason));
+        for (const Member* gone : lost) {
+            if (was_in_job) handlers_.on_lost(gone->host, reason);
+        }
+        if (was_in_job) return;
         problems_.push_back(fmt::format("the daemon on {} was lost ({})", member.name, reason));
         report_problems();
     });
@@ -208,24 +240,39 @@ void Fleet::assign(std::span<const std::uint32_t> places) {
     }
     for (auto& member : unused) {
         if (member == nullptr) continue;
-        end(*member);
+        if (member->is_relay) {
+            member->state = State::ended;
+        } else {
+            end(*member);
+        }
         dismissed_.push_back(std::move(member));
     }
 }
 
 void Fleet::send(std::uint32_t host, const Frame& frame) {
     Member& member = *members_[host];
-    if (member.state == State::in_job) member.channel->send(frame);
+    if (member.state == State::in_job) send_to(member, frame);
 }
 
 void Fleet::send_all(const Frame& frame) {
-    for (std::uint32_t host = 0; host < members_.size(); ++host) send(host, frame);
+    send_all_but(no_number, frame);
 }
 
 void Fleet::send_all_but(std::uint32_t host, const Frame& frame) {
     for (std::uint32_t other = 0; other < members_.size(); ++other) {
-        if (other != host) send(other, frame);
+        if (other != host && !members_[other]->is_relay) send(other, frame);
     }
+    send_below(frame, host == no_number ? no_number : members_[host]->number);
+}
+
+void Fleet::start_job(StartJob job) {
+    assign_in_tree();
+    for (std::uint32_t host = 0; host < members_.size(); ++host) {
+        if (members_[host]->is_relay) continue;
+        job.host_index = host;
+        send(host, job);
+    }
+    send_below(job, no_number);
 }
 
 std::uint32_t Fleet::running_count() const {
@@ -251,23 +298,34 @@ std::vector<std::string> Fleet::names_awaited() const {
 std::vector<std::string> Fleet::explain_silence(std::uint64_t waited_ms) const {
     std::vector<std::string> lines = problems_;
     for (const auto& member : members_) {
-        if (member->state == State::starting) {
-            lines.push_back(member->remote->explain_silence(waited_ms));
-        } else if (member->state == State::asked) {
-            lines.push_back(fmt::format(
-                "the daemon on {} has not told within the --start-timeout of {:g} s what its host "
-                "offers",
-                member->name, static_cast<double>(waited_ms) / 1000
-            ));
-        }
+        const std::string line = explain_silence_of(*member, waited_ms);
+        if (!line.empty()) lines.push_back(line);
     }
     return lines;
+}
+
+std::string Fleet::explain_silence_of(const Member& member, std::uint64_t waited_ms) const {
+    if (member.state == State::starting) return member.remote->explain_silence(waited_ms);
+    if (member.state == State::joining) {
+        return fmt::format(
+            "the daemon on {} waits for that on {}, through which it is to be reached", member.name,
+            by_number_[*shape_.parent(member.number)]->name
+        );
+    }
+    if (member.state != State::asked) return "";
+    return fmt::format(
+        "the daemon on {} has not told within the --start-timeout of {:g} s what its host offers",
+        member.name, static_cast<double>(waited_ms) / 1000
+    );
 }
 
 void Fleet::dismiss_all() {
     patience_.cancel();
     has_reported_ = true;
-    for (const auto& member : members_) end(*member);
+    blame_.cancel();
+    for (const auto* list : {&members_, &dismissed_}) {
+        for (const auto& member : *list) end(*member);
+    }
 }
 
 void Fleet::wait_for_ends() {

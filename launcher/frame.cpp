@@ -148,13 +148,38 @@ class FieldReader {
     bool is_valid_ = true;
 };
 
+/// Of the frames that keep a tree of daemons together.
+template<typename Fields, typename F>
+void visit_tree_fields(Fields& fields, F& f) {
+    using T = std::remove_const_t<F>;
+    if constexpr (std::is_same_v<T, JoinTree>) {
+        fields(f.member, f.member_count, f.width, f.job_id, f.host_name, f.secret);
+        fields(f.heartbeat_ms, f.connect_limit_ms, f.port_first, f.port_last);
+        fields(f.parent_name, f.parent_addresses);
+    } else if constexpr (std::is_same_v<T, RelayReady>) {
+        fields(f.addresses);
+    } else if constexpr (std::is_same_v<T, Relayed>) {
+        fields(f.member, f.frame);
+    } else if constexpr (std::is_same_v<T, ToAll>) {
+        fields(f.except, f.frame);
+    } else if constexpr (std::is_same_v<T, AssignHosts>) {
+        fields(f.host_of_member);
+    } else if constexpr (std::is_same_v<T, LinkLost>) {
+        fields(f.member, f.reason);
+    } else if constexpr (std::is_same_v<T, DaemonLost> || std::is_same_v<T, ParentLost>) {
+        fields(f.reason);
+    } else {
+        static_assert(std::is_empty_v<T>);
+    }
+}
+
 /// The fields of each frame, in order. `Fields` is FieldWriter or FieldReader; F may be const.
 template<typename Fields, typename F>
 void visit_fields(Fields& fields, F& f) {
     using T = std::remove_const_t<F>;
     if constexpr (std::is_same_v<T, HostFacts>) {
         fields(f.protocol_version, f.host_name, f.pid, f.cpus, f.usable_cpu_count, f.free_port);
-        fields(f.busy_cpus, f.topology, f.address, f.caller_address);
+        fields(f.busy_cpus, f.topology, f.topology_digest, f.address, f.caller_address);
     } else if constexpr (std::is_same_v<T, StartJob>) {
         fields(
             f.token, f.host_index, f.job_map, f.programs, f.program_of_rank, f.stdin_kind,
@@ -199,7 +224,7 @@ void visit_fields(Fields& fields, F& f) {
     } else if constexpr (std::is_same_v<T, RankDeparted>) {
         fields(f.rank);
     } else {
-        static_assert(std::is_empty_v<T>);
+        visit_tree_fields(fields, f);
     }
 }
 
@@ -264,6 +289,15 @@ Result<Frame> decode_frame(Bytes body) {
         );
     }
     return frame;
+}
+
+Result<Frame> decode_whole_frame(Bytes frame) {
+    if (frame.size() < frame_header_bytes) return fail(Errc::wireup, "a frame within is cut off");
+    const Result<std::size_t> body_bytes = decode_frame_size(frame.first(frame_header_bytes));
+    if (!body_bytes) return body_bytes.error();
+    const Bytes body = frame.subspan(frame_header_bytes);
+    if (body.size() != *body_bytes) return fail(Errc::wireup, "a frame within is cut off");
+    return decode_frame(body);
 }
 
 Status send_frame(int descriptor, const Frame& frame) {

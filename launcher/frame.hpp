@@ -49,6 +49,9 @@ struct HostFacts {
     std::uint32_t free_port = 0;           ///< A TCP port that was free a moment ago.
     std::vector<std::uint32_t> busy_cpus;  ///< Of `cpus`, those that this user's other jobs hold.
     HostTopology topology;
+    /// Of the topology, by the relay that passed it on first; empty: nobody did. `topology` is then
+    /// left out where the same went up the same way before.
+    std::vector<std::byte> topology_digest;
     std::string address;         ///< Its own, at which ssh reached it; empty: not known.
     std::string caller_address;  ///< Of the host that reached it, as it saw it.
     friend bool operator==(const HostFacts&, const HostFacts&) = default;
@@ -265,11 +268,88 @@ struct RankDeparted {
     friend bool operator==(const RankDeparted&, const RankDeparted&) = default;
 };
 
+/// Head → relay, first: its place in a tree of daemons. The tree is that of a TreeShape.
+struct JoinTree {
+    std::uint32_t member = 0;
+    std::uint32_t member_count = 0;
+    std::uint32_t width = 0;
+    std::string job_id;
+    std::string host_name;  ///< As the head calls it.
+    std::vector<std::byte> secret;
+    std::uint64_t heartbeat_ms = 0;
+    std::uint64_t connect_limit_ms = 0;
+    std::uint32_t port_first = 0;  ///< To listen on for children; 0: any.
+    std::uint32_t port_last = 0;
+    std::string parent_name;                  ///< Empty: the head, over this very stream.
+    std::vector<std::byte> parent_addresses;  ///< encode_addresses().
+    friend bool operator==(const JoinTree&, const JoinTree&) = default;
+};
+
+/// Relay → head: children may connect there.
+struct RelayReady {
+    std::vector<std::byte> addresses;
+    friend bool operator==(const RelayReady&, const RelayReady&) = default;
+};
+
+/// Up: what that member said. Down: what it is to be told. A frame that isn't relayed is of, or
+/// for, the member at the lower end of the link.
+struct Relayed {
+    std::uint32_t member = 0;
+    std::vector<std::byte> frame;  ///< encode_frame().
+    friend bool operator==(const Relayed&, const Relayed&) = default;
+};
+
+/// Head → all members below, but one.
+struct ToAll {
+    std::uint32_t except = UINT32_MAX;
+    std::vector<std::byte> frame;  ///< Of a StartJob each relay fills in the host's number.
+    friend bool operator==(const ToAll&, const ToAll&) = default;
+};
+
+/// Head → all members below: which host of the job each is. The others' daemons aren't needed.
+struct AssignHosts {
+    std::vector<std::uint32_t> host_of_member;  ///< UINT32_MAX: none.
+    friend bool operator==(const AssignHosts&, const AssignHosts&) = default;
+};
+
+/// Relay → head: its host's daemon has gone without a word. The relay stays for those below.
+struct DaemonLost {
+    std::string reason;
+    friend bool operator==(const DaemonLost&, const DaemonLost&) = default;
+};
+
+/// Relay → head: that child is gone, and with it all below.
+struct LinkLost {
+    std::uint32_t member = 0;
+    std::string reason;
+    friend bool operator==(const LinkLost&, const LinkLost&) = default;
+};
+
+/// Relay → head, over the stream that it was started with: its parent is gone, so it ends.
+struct ParentLost {
+    std::string reason;
+    friend bool operator==(const ParentLost&, const ParentLost&) = default;
+};
+
+/// Relay → parent, and → head over the stream that it was started with; last: its daemon and all
+/// below have ended.
+struct RelayEnded {
+    friend bool operator==(const RelayEnded&, const RelayEnded&) = default;
+};
+
 using Frame = std::variant<
     HostFacts, StartJob, HostFailed, RanksStarted, RankOutput, OutputWritten, RankEnded,
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
     Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled, RankMissed, JobPrepared, BeginRanks,
-    RankAddress, AddressWanted, RankDeparted>;
+    RankAddress, AddressWanted, RankDeparted, JoinTree, RelayReady, Relayed, ToAll, AssignHosts,
+    DaemonLost, LinkLost, ParentLost, RelayEnded>;
+
+/// Whether encoded bytes are that frame, or none at all.
+template<typename T>
+[[nodiscard]] bool is_encoded(Bytes frame) {
+    return frame.size() > frame_header_bytes &&
+           static_cast<std::size_t>(frame[frame_header_bytes]) == Frame(T{}).index() + 1;
+}
 
 /// The whole frame with its length.
 [[nodiscard]] std::vector<std::byte> encode_frame(const Frame& frame);
@@ -281,6 +361,8 @@ using Frame = std::variant<
 /// `body` is what follows the length. Errors: Errc::wireup for any bytes that encode_frame can't
 /// make.
 [[nodiscard]] Result<Frame> decode_frame(Bytes body);
+/// Of one that stands within another. Errors: as decode_frame().
+[[nodiscard]] Result<Frame> decode_whole_frame(Bytes frame);
 
 /// For the time before an event loop runs: blocks until the whole frame went out or came in.
 /// Errors: Errc::system; Errc::peer_lost at the end of the stream.

@@ -16,6 +16,7 @@ namespace {
 using Kind = OptionValue::Kind;
 constexpr std::uint64_t launch_width_max = 1024;
 constexpr std::uint64_t port_max = 65'535;
+constexpr std::uint64_t control_width_max = 1024;
 constexpr std::uint64_t simulated_hosts_max = 4096;
 constexpr std::uint64_t simulated_slots_max = 1024;
 
@@ -56,12 +57,24 @@ Status apply_port_range(ParseState& state, const OptionUse& use) {
     if (!first || !last || *first < 1 || *last > port_max || *first > *last) {
         return refuse_value(use);
     }
+    state.options.port_first = static_cast<std::uint32_t>(*first);
+    state.options.port_last = static_cast<std::uint32_t>(*last);
     set_for_ranks(state, "DLRT_TCP_PORTS", use.value);
     return {};
 }
 
 Status apply_ip(ParseState& state, const OptionUse& use) {
     set_for_ranks(state, "DLRT_TCP_FAMILY", use.value);
+    return {};
+}
+
+Status apply_control(ParseState& state, const OptionUse& use) {
+    state.options.control = static_cast<ControlWay>(use.number);
+    return {};
+}
+
+Status apply_control_width(ParseState& state, const OptionUse& use) {
+    state.options.control_width = static_cast<std::uint32_t>(use.number);
     return {};
 }
 
@@ -102,6 +115,20 @@ constexpr OptionRule rules[] = {
      .value = {Kind::number, "N", "hosts", 1, launch_width_max},
      .help = "start so many daemons at a time (16)",
      .apply = apply_launch_width},
+    {.name = "control",
+     .aliases = "",
+     .group = OptionGroup::hosts,
+     .value = {Kind::choice, "auto|pipe|tree", "", 0, 0, "auto|pipe|tree"},
+     .help =
+         "how daemons are talked with: each over the connection that started it (pipe), or through "
+         "a tree of TCP connections among them; auto is a tree beyond 64 hosts",
+     .apply = apply_control},
+    {.name = "control-width",
+     .aliases = "",
+     .group = OptionGroup::hosts,
+     .value = {Kind::number, "N", "children", 1, control_width_max},
+     .help = "in a tree each daemon has so many children (32)",
+     .apply = apply_control_width},
     {.name = "sim-nodes",
      .aliases = "sim-hosts",
      .group = OptionGroup::hosts,
@@ -121,7 +148,7 @@ constexpr OptionRule rules[] = {
      .aliases = "",
      .group = OptionGroup::hosts,
      .value = {Kind::form, "FIRST-LAST", "ports from 1 to 65535, 20000-20999"},
-     .help = "ranks listen on these ports only",
+     .help = "ranks, and daemons in a tree, listen on these ports only",
      .apply = apply_port_range},
     {.name = "ip",
      .aliases = "",

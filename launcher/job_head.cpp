@@ -24,6 +24,17 @@ namespace {
 constexpr int launcher_fault_status = 125;
 constexpr std::chrono::seconds last_output_time{1};
 
+Fleet::TreeRules tree_rules(const Options& options) {
+    Fleet::TreeRules rules;
+    rules.way = options.control;
+    rules.width = options.control_width;
+    // Whoever can't reach its parent has the time to say so.
+    rules.connect_limit_ms = std::min(rules.connect_limit_ms, options.start_timeout_ms / 2);
+    rules.port_first = options.port_first;
+    rules.port_last = options.port_last;
+    return rules;
+}
+
 }  // namespace
 
 Head::Head(
@@ -33,7 +44,9 @@ Head::Head(
     : options_(options),
       context_(std::move(context)),
       fleet_(
-          loop_, {context_.heartbeat_ms, context_.job_id, options.launch_width, std::move(way)},
+          loop_,
+          {context_.heartbeat_ms, context_.job_id, options.launch_width, std::move(way),
+           tree_rules(options)},
           fleet_handlers()
       ),
       output_(
@@ -217,10 +230,7 @@ void Head::begin_job(BuiltJob job) {
     fleet_.assign(job.places);
     has_started_ = true;
     has_host_started_.assign(fleet_.size(), false);
-    for (std::uint32_t host = 0; host < fleet_.size(); ++host) {
-        job.start.host_index = host;
-        fleet_.send(host, job.start);
-    }
+    fleet_.start_job(job.start);
     stdin_kind_ = job.start.stdin_kind;
     stdin_rank_ = job.start.stdin_rank;
     if (!job.start.waits_for_others) begin_input();

@@ -21,7 +21,7 @@ constexpr int goodbye_ms = 2000;
 
 }  // namespace
 
-Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
+Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults, const DaemonPlace& place) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return fail_errno(errno, "cannot make a socket pair");
@@ -33,7 +33,7 @@ Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults) {
     if (pid == 0) {
         close_descriptors_except({STDIN_FILENO, STDERR_FILENO, daemon_side.get()});
         static_cast<void>(head_side.release());
-        ::_exit(run_daemon({std::move(daemon_side), Fd()}, {}, defaults));
+        ::_exit(run_daemon({std::move(daemon_side), Fd()}, place, defaults));
     }
     return LocalDaemon{pid, std::move(head_side)};
 }

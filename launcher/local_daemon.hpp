@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The daemon of the head's own host: a process that the head starts and outlives.
+/// The daemon of one's own host: a process that the head, or a relay, starts and outlives.
 #pragma once
 
+#include "launcher/daemon.hpp"
 #include "launcher/process_defaults.hpp"
 #include "runtime/base/fd.hpp"
 #include "runtime/base/result.hpp"
@@ -16,7 +17,9 @@ struct LocalDaemon {
 };
 
 /// A fork: the same code as dlrund's, without its start-up cost. Errors: Errc::system.
-[[nodiscard]] Result<LocalDaemon> fork_local_daemon(const ProcessDefaults& defaults);
+[[nodiscard]] Result<LocalDaemon> fork_local_daemon(
+    const ProcessDefaults& defaults, const DaemonPlace& place = {}
+);
 
 /// Once it has said its last: reaps it, and ends it when it doesn't go by itself.
 void wait_for_local_daemon(pid_t pid);

@@ -107,6 +107,13 @@ struct BindingChoice {
 
 enum class Oversubscription : std::uint8_t { by_rule, allowed, refused };
 
+/// How daemons of other hosts are talked with.
+enum class ControlWay : std::uint8_t {
+    by_size,  ///< By pipe on few hosts, in a tree on many.
+    pipe,     ///< Each over the stream of the command that started it.
+    tree,     ///< Through other daemons.
+};
+
 /// What the failure of a rank does to the others.
 enum class OnFailure : std::uint8_t {
     kill,    ///< All are ended.
@@ -160,8 +167,12 @@ struct Options {
 
     std::vector<std::string> launcher_words;  ///< See LauncherTemplate; empty: the usual command.
     std::uint32_t launch_width = 16;          ///< How many daemons are started at a time.
-    std::uint32_t simulated_hosts = 0;        ///< Daemons on this host that play hosts; 0: none.
-    std::uint32_t simulated_slots = 1;        ///< Of each of them.
+    ControlWay control = ControlWay::by_size;
+    std::uint32_t control_width = 32;  ///< Children of each member of a tree.
+    std::uint32_t port_first = 0;      ///< That are listened on; 0: any.
+    std::uint32_t port_last = 0;
+    std::uint32_t simulated_hosts = 0;  ///< Daemons on this host that play hosts; 0: none.
+    std::uint32_t simulated_slots = 1;  ///< Of each of them.
 
     std::optional<std::uint64_t> timeout_ms;
     std::uint64_t start_timeout_ms = 60'000;

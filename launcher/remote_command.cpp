@@ -106,10 +106,11 @@ Result<LauncherTemplate> parse_launcher_template(std::string_view text) {
 
 std::vector<std::string> remote_command(
     const LauncherTemplate& launcher, const HostMention& host, std::string_view daemon,
-    std::uint32_t connect_timeout_s
+    DaemonRole role, std::uint32_t connect_timeout_s
 ) {
+    const std::string task = role == DaemonRole::in_tree ? "--relay-over-stdio" : "--over-stdio";
     std::vector<std::string> words;
-    if (launcher.is_simulation) return {std::string(daemon), "--over-stdio", "--as", host.name};
+    if (launcher.is_simulation) return {std::string(daemon), task, "--as", host.name};
     if (launcher.words.empty()) {
         words = {
             "ssh",
@@ -131,7 +132,7 @@ std::vector<std::string> remote_command(
         }
     }
     words.push_back(daemon_for(host, daemon));
-    words.emplace_back("--over-stdio");
+    words.push_back(task);
     return words;
 }
 

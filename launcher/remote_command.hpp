@@ -24,11 +24,14 @@ struct LauncherTemplate {
 /// Errors: Errc::argument with what is wrong.
 [[nodiscard]] Result<LauncherTemplate> parse_launcher_template(std::string_view text);
 
+/// What is started there: a daemon that talks with the head only, or a member of a tree of them.
+enum class DaemonRole : std::uint8_t { alone, in_tree };
+
 /// `daemon`: its absolute path on the head's host, which counts there too unless the host has a
 /// prefix of its own.
 [[nodiscard]] std::vector<std::string> remote_command(
     const LauncherTemplate& launcher, const HostMention& host, std::string_view daemon,
-    std::uint32_t connect_timeout_s
+    DaemonRole role, std::uint32_t connect_timeout_s
 );
 
 /// How a start went wrong.

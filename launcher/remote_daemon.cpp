@@ -40,13 +40,13 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 RemoteDaemon::RemoteDaemon(
-    EventLoop& loop, const RemoteWay& way, HostMention host, Handlers handlers
+    EventLoop& loop, const RemoteWay& way, HostMention host, DaemonRole role, Handlers handlers
 )
     : loop_(loop),
       way_(way),
       host_(std::move(host)),
       handlers_(std::move(handlers)),
-      words_(remote_command(way.launcher, host_, way.daemon_path, way.connect_timeout_s)),
+      words_(remote_command(way.launcher, host_, way.daemon_path, role, way.connect_timeout_s)),
       retry_(loop) {
 }
 

@@ -39,7 +39,9 @@ class RemoteDaemon {
         std::function<void(std::string text)> on_noise;
     };
 
-    RemoteDaemon(EventLoop& loop, const RemoteWay& way, HostMention host, Handlers handlers);
+    RemoteDaemon(
+        EventLoop& loop, const RemoteWay& way, HostMention host, DaemonRole role, Handlers handlers
+    );
 
     void start();
     /// What to tell about one that hasn't said anything for so long.

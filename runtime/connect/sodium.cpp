@@ -7,6 +7,7 @@
 #include <array>
 #include <dlfcn.h>
 #include <string>
+#include <string_view>
 
 namespace dlrt::tcp {
 namespace {
@@ -25,6 +26,17 @@ bool find(void* library, const char* name, Function& function) {
     return function != nullptr;
 }
 
+bool find_stream(void* library, Sodium& functions) {
+    constexpr std::string_view prefix = "crypto_secretstream_xchacha20poly1305_";
+    const auto find_one = [&](std::string_view name, auto& function) {
+        return find(library, (std::string(prefix) + std::string(name)).c_str(), function);
+    };
+    return find_one("init_push", functions.stream_init_push) &&
+           find_one("push", functions.stream_push) &&
+           find_one("init_pull", functions.stream_init_pull) &&
+           find_one("pull", functions.stream_pull);
+}
+
 Loaded load() {
     Loaded loaded;
     void* library = nullptr;
@@ -41,7 +53,8 @@ Loaded load() {
                          find(library, "randombytes_buf", functions.randombytes_buf) &&
                          find(library, "crypto_auth", functions.auth) &&
                          find(library, "crypto_auth_verify", functions.auth_verify) &&
-                         find(library, "crypto_generichash", functions.generichash);
+                         find(library, "crypto_generichash", functions.generichash) &&
+                         find_stream(library, functions);
     loaded.reason.clear();
     if (!has_all) {
         loaded.reason = "it lacks functions";

@@ -15,6 +15,10 @@ struct Sodium {
     decltype(&::crypto_auth) auth = nullptr;
     decltype(&::crypto_auth_verify) auth_verify = nullptr;
     decltype(&::crypto_generichash) generichash = nullptr;
+    decltype(&::crypto_secretstream_xchacha20poly1305_init_push) stream_init_push = nullptr;
+    decltype(&::crypto_secretstream_xchacha20poly1305_push) stream_push = nullptr;
+    decltype(&::crypto_secretstream_xchacha20poly1305_init_pull) stream_init_pull = nullptr;
+    decltype(&::crypto_secretstream_xchacha20poly1305_pull) stream_pull = nullptr;
 };
 
 /// Errors: Errc::system when it isn't installed or is unusable.

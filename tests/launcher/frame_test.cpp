@@ -73,7 +73,18 @@ std::vector<Frame> one_of_each() {
         BeginRanks{},
         RankAddress{7, "tcp", bytes_of("where")},
         AddressWanted{8, "tcp"},
-        RankDeparted{9}};
+        RankDeparted{9},
+        JoinTree{
+            5, 9, 2, "job", "h5", bytes_of("secret"), 5000, 30'000, 100, 200, "h1",
+            bytes_of("addresses")},
+        RelayReady{bytes_of("addresses")},
+        Relayed{6, encode_frame(BeginRanks{})},
+        ToAll{3, encode_frame(Terminate{15, 5})},
+        AssignHosts{{1, UINT32_MAX, 0}},
+        DaemonLost{"killed"},
+        LinkLost{7, "gone"},
+        ParentLost{"silent"},
+        RelayEnded{}};
 }
 
 Bytes body_of(const std::vector<std::byte>& frame) {
@@ -94,6 +105,22 @@ TEST_CASE("frame: every kind comes back as it was", "[launcher]") {
         REQUIRE(decoded.has_value());
         CHECK(*decoded == frame);
     }
+}
+
+TEST_CASE("frame: one within another is told by its type, and must be whole", "[launcher]") {
+    const std::vector<std::byte> bytes = encode_frame(Terminate{15, 5});
+    CHECK(is_encoded<Terminate>(bytes));
+    CHECK_FALSE(is_encoded<SignalRanks>(bytes));
+    CHECK_FALSE(is_encoded<Terminate>(Bytes(bytes).first(frame_header_bytes)));
+    const Result<Frame> decoded = decode_whole_frame(bytes);
+    REQUIRE(decoded.has_value());
+    CHECK(*decoded == Frame(Terminate{15, 5}));
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        CHECK_FALSE(decode_whole_frame(Bytes(bytes).first(size)).has_value());
+    }
+    std::vector<std::byte> longer = bytes;
+    longer.push_back(std::byte{0});
+    CHECK_FALSE(decode_whole_frame(longer).has_value());
 }
 
 TEST_CASE("frame: the bytes of a small one are these", "[launcher]") {

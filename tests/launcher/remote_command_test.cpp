@@ -30,7 +30,7 @@ std::string explained(const RemoteFailure& failure) {
 
 TEST_CASE("remote command: ssh that never asks, and the daemon by its whole path", "[launcher]") {
     CHECK(
-        remote_command({}, host("h2"), "/opt/dlrt/bin/dlrund", 9) ==
+        remote_command({}, host("h2"), "/opt/dlrt/bin/dlrund", DaemonRole::alone, 9) ==
         Words{
             "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=9", "--", "h2",
             "/opt/dlrt/bin/dlrund", "--over-stdio"}
@@ -40,10 +40,19 @@ TEST_CASE("remote command: ssh that never asks, and the daemon by its whole path
     odd.user = "ann";
     odd.prefix = "/usr";
     CHECK(
-        remote_command({}, odd, "/opt/dlrt/bin/dlrund", 10) ==
+        remote_command({}, odd, "/opt/dlrt/bin/dlrund", DaemonRole::alone, 10) ==
         Words{
             "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-p", "2222", "-l",
             "ann", "--", "fd77::2", "/usr/bin/dlrund", "--over-stdio"}
+    );
+}
+
+TEST_CASE("remote command: a simulated host needs no way to it", "[launcher]") {
+    LauncherTemplate simulation;
+    simulation.is_simulation = true;
+    CHECK(
+        remote_command(simulation, host("sim0001"), "/opt/dlrund", DaemonRole::in_tree, 10) ==
+        Words{"/opt/dlrund", "--relay-over-stdio", "--as", "sim0001"}
     );
 }
 
@@ -53,11 +62,18 @@ TEST_CASE("remote command: a template of the user's", "[launcher]") {
     HostMention there = host("h3");
     there.user = "bob";
     CHECK(
-        remote_command(*launcher, there, "/bin/dlrund", 10) ==
+        remote_command(*launcher, there, "/bin/dlrund", DaemonRole::alone, 10) ==
         Words{"rsh", "-l", "bob", "h3.lan", "/bin/dlrund", "--over-stdio"}
     );
+    CHECK(
+        remote_command(*launcher, there, "/bin/dlrund", DaemonRole::in_tree, 10).back() ==
+        "--relay-over-stdio"
+    );
     // What a name holds is not looked at again.
-    CHECK(remote_command(*launcher, host("{user}"), "/d", 10)[3] != "{user}{user}.lan");
+    CHECK(
+        remote_command(*launcher, host("{user}"), "/d", DaemonRole::alone, 10)[3] !=
+        "{user}{user}.lan"
+    );
 }
 
 TEST_CASE("remote command: a template without a host, or not to be split", "[launcher]") {

@@ -25,7 +25,7 @@ class Start {
         HostMention host;
         host.name = "h2";
         daemon_ = std::make_unique<RemoteDaemon>(
-            loop_, way_, host,
+            loop_, way_, host, DaemonRole::alone,
             RemoteDaemon::Handlers{
                 [this](Fd stream) {
                     stream_ = std::move(stream);

@@ -3,7 +3,7 @@
 /// leads to it. Pure but for find_source().
 #pragma once
 
-#include "transports/tcp/interfaces.hpp"
+#include "runtime/connect/interfaces.hpp"
 
 #include <functional>
 #include <optional>

@@ -18,7 +18,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 std::vector<Frame> one_of_each() {
-    HostFacts facts{1, "h", 77, {0, 3}, 2, 29500, {}, {}, "10.0.0.2", "10.0.0.1"};
+    HostFacts facts{1,          "h",       77, {0, 3}, 2, 29500, {}, {}, bytes_of("digest"),
+                    "10.0.0.2", "10.0.0.1"};
     facts.busy_cpus = {3};
     facts.topology = {
         TopologyDetail::devices,

@@ -20,7 +20,7 @@
 namespace dlrt::launcher {
 namespace {
 
-using namespace std::chrono_literals;
+constexpr std::chrono::milliseconds moment{300};
 using Catch::Matchers::Contains;
 using Blob = std::vector<std::byte>;
 
@@ -104,8 +104,8 @@ TEST_CASE("links: a child finds its parent behind one of many addresses", "[laun
          },
          [](const std::string& reasons) { FAIL(reasons); }}
     );
-    dialer.start(20s);
-    there.run_for(20s);
+    dialer.start(std::chrono::seconds(20));
+    there.run_for(std::chrono::seconds(20));
     REQUIRE(there.came == child);
     REQUIRE(link.is_open());
     CHECK(session == there.session);
@@ -126,7 +126,7 @@ TEST_CASE("links: what no address leads to is said with all reasons", "[launcher
              loop.stop();
          }}
     );
-    dialer.start(300ms);
+    dialer.start(moment);
     loop.run();
     CHECK_THAT(said, Contains("127.0.0.1:1: Connection refused"));
 }
@@ -148,11 +148,11 @@ TEST_CASE("links: strangers get nothing, and the child comes in beside them", "[
         there.loop, identity_of(child, "theirs"), parent, {there.address()},
         {[](Fd, const tcp::Secret&) { FAIL(); }, [](const std::string&) {}}
     );
-    impostor.start(100ms);
+    impostor.start(std::chrono::milliseconds(100));
     add(tcp::encode(tcp::Hello{4, parent, tcp::new_nonce()}));
     add(tcp::encode(tcp::Hello{child, 5, tcp::new_nonce()}));
     add(tcp::encode(tcp::Hello{99, parent, tcp::new_nonce()}));
-    there.run_for(500ms);
+    there.run_for(std::chrono::milliseconds(500));
     CHECK_FALSE(there.came.has_value());
     // Those that said something wrong are gone; half a greeting has its time.
     CHECK(is_closed(strangers[0]));
@@ -165,8 +165,8 @@ TEST_CASE("links: strangers get nothing, and the child comes in beside them", "[
         {[](Fd socket, const tcp::Secret&) { static_cast<void>(socket.release()); },
          [](const std::string& reasons) { FAIL(reasons); }}
     );
-    dialer.start(20s);
-    there.run_for(20s);
+    dialer.start(std::chrono::seconds(20));
+    there.run_for(std::chrono::seconds(20));
     CHECK(there.came == child);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("links: a recorded greeting proves nothing the next time", "[launcher]
         Parent there;
         const Fd socket = there.connect();
         write_all(socket, hello);
-        there.run_for(300ms);
+        there.run_for(moment);
         const Blob answer = read_some(socket);
         REQUIRE(answer.size() == tcp::challenge_bytes);
         const tcp::Challenge challenge = tcp::decode_challenge(
@@ -189,16 +189,16 @@ TEST_CASE("links: a recorded greeting proves nothing the next time", "[launcher]
         );
         proof.assign(own.begin(), own.end());
         write_all(socket, proof);
-        there.run_for(20s);
+        there.run_for(std::chrono::seconds(20));
         REQUIRE(there.came == child);
     }
     Parent there;
     const Fd socket = there.connect();
     write_all(socket, hello);
-    there.run_for(300ms);
+    there.run_for(moment);
     CHECK(read_some(socket).size() == tcp::challenge_bytes);
     write_all(socket, proof);
-    there.run_for(300ms);
+    there.run_for(moment);
     CHECK_FALSE(there.came.has_value());
     CHECK(is_closed(socket));
 }
@@ -208,9 +208,9 @@ TEST_CASE("links: of too many that wait the oldest go, and the child comes in", 
     std::vector<Fd> strangers;
     for (std::size_t i = 0; i < LinkDoor::pending_max + 40; ++i) {
         strangers.push_back(there.connect());
-        if (i % 50 == 49) there.run_for(50ms);
+        if (i % 50 == 49) there.run_for(std::chrono::milliseconds(50));
     }
-    there.run_for(300ms);
+    there.run_for(moment);
     CHECK(there.door.pending_count() == LinkDoor::pending_max);
     CHECK(is_closed(strangers.front()));
     CHECK_FALSE(is_closed(strangers.back()));
@@ -219,8 +219,8 @@ TEST_CASE("links: of too many that wait the oldest go, and the child comes in", 
         {[](Fd socket, const tcp::Secret&) { static_cast<void>(socket.release()); },
          [](const std::string& reasons) { FAIL(reasons); }}
     );
-    dialer.start(20s);
-    there.run_for(20s);
+    dialer.start(std::chrono::seconds(20));
+    there.run_for(std::chrono::seconds(20));
     CHECK(there.came == child);
 }
 

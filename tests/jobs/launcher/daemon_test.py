@@ -61,12 +61,12 @@ class Daemon(LauncherCase):
                 + struct.pack("<I", 1) + program + program_of_rank + b"\0"
                 + struct.pack("<I", 0) + text("") + text("") + b"\0" + text("0-9") + b"\0\0"
                 + text("") + struct.pack("<I", 0)
-                + b"\0" + struct.pack("<Q", 5000) + text("") + b"\0\0\0")
+                + b"\0" + struct.pack("<Q", 5000) + text("") + b"\0\0\0\0")
 
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()
         kind, facts = self.receive(head)
-        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 2))
+        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 3))
         self.send(head, START_JOB, self.start_job(["sh", "-c", "echo $DLRT_RANK; exit 4"]))
         said = []
         while not said or said[-1][0] != JOB_ENDED:

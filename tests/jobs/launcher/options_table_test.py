@@ -21,6 +21,7 @@ FORMS = {
     "bind-to": (["board", "core:x", ":if-supported"], "none"),
     "launcher-cmd": (["rsh", "'rsh {host}", "{hots}"], "rsh {host}"),
     "iface": (["^", "eth0,", "a b", "^^a"], "eth0"),
+    "sim-nodes": (["0", "x2", "2x", "2x0", "4097", "2x1025", "2X2", "2x2x2"], "2x2"),
     "port-range": (["0-5", "5-4", "1-", "-1", "1-99999", "x", "1-2-3"], "20000-20010"),
     "stdin": (["99", "99999999999", "/no/such/file", "/"], "none"),
     "tag-format": (["%", "%q", "%1000r"], "%r "),

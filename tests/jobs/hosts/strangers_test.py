@@ -76,7 +76,8 @@ class StrangersTest(NetworksCase):
             import os
             for data in (os.urandom(64), bytes(64), b"GET / HTTP/1.0\\r\\n\\r\\n" * 4,
                          b"\\xff" * 4096, struct.pack("<I", 0xffffffff) * 64,
-                         b"dlrt-tcp" + b"\\xff" * 44, HELLO[:8] + struct.pack("<I", 77) + HELLO[12:]):
+                         b"dlrt-tcp" + b"\\xff" * 44,
+                         HELLO[:8] + struct.pack("<I", 77) + HELLO[12:]):
                 assert is_turned_away(visit(data)), data
             # Each proof is wrong.
             for proof in (bytes(32), os.urandom(32)):

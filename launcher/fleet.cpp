@@ -54,6 +54,8 @@ void Fleet::add_remote(std::uint32_t place, const AllocatedHost& host) {
 }
 
 void Fleet::start() {
+    // A dry run may have no need to ask anybody.
+    if (members_.empty()) loop_.post([this] { look_whether_described(); });
     form_tree();
     for (const auto& each : members_) {
         if (each->local_pid != 0) continue;

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "training"), str(HERE.parent / "jobs" / "hosts")]
@@ -52,7 +51,8 @@ class Seed(JobsCase, SeedCase):
         folder = super().copy(backend)
         for path in pathlib.Path(folder).iterdir():
             text = path.read_text("utf-8")
-            path.write_text(re.sub(r"127\.0\.0\.1|localhost", CLUSTER.addresses["h1"], text), "utf-8")
+            text = re.sub(r"127\.0\.0\.1|localhost", CLUSTER.addresses["h1"], text)
+            path.write_text(text, "utf-8")
         return folder
 
     def test_all_operations(self):
@@ -82,39 +82,31 @@ class FromVariablesAlone(HostsCase, TrainingCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run_two(self, **variables):
-        begin = time.monotonic()
+        """[(status, output, errors)]"""
         ranks = [self.begin(host, rank, **variables) for rank, host in enumerate(("h1", "h2"))]
         said = [rank.communicate(timeout=START_LIMIT_S) for rank in ranks]
-        return [(rank.returncode, out, err) for rank, (out, err) in zip(ranks, said)], \
-            time.monotonic() - begin
+        return [(rank.returncode, out, err) for rank, (out, err) in zip(ranks, said)]
 
     def test_the_link_that_leads_to_the_other_is_found(self):
         for variables in ({}, {"DLRT_TCP_INTERFACES": "eth0"}):
-            results, _ = self.run_two(**variables)
+            results = self.run_two(**variables)
             for status, out, err in results:
                 self.assertEqual((status, out), (0, "done\n"), err)
 
     def test_an_interface_that_is_not_there_is_told(self):
-        results, _ = self.run_two(DLRT_TCP_INTERFACES="ib7")
+        results = self.run_two(DLRT_TCP_INTERFACES="ib7")
         for status, _, err in results:
             self.assertNotEqual(status, 0)
             self.assertIn("ib7", err)
             self.assertIn("eth0", err)
-
-    def test_an_interface_that_leads_nowhere_is_told(self):
-        results, seconds = self.run_two(DLRT_TCP_INTERFACES="docker0")
-        self.assertLess(seconds, 45)
-        for status, _, err in results:
-            self.assertNotEqual(status, 0)
-        self.assertIn("172.17.0.1", results[0][2] + results[1][2])
 
     def test_a_host_without_a_network(self):
         script = (f"ip link set lo up; for RANK in 0 1; do RANK=$RANK {PYTHON} {RANK} & done; "
                   "wait")
         done = subprocess.run(
             ["unshare", "--net", "sh", "-c", script], text=True, capture_output=True, check=False,
-            timeout=START_LIMIT_S, env=dict(self.environment, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
-                                            MASTER_PORT="29500"))
+            timeout=START_LIMIT_S, env=dict(
+                self.environment, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="29500"))
         self.assertEqual(done.stdout, "done\ndone\n", done.stderr)
 
 

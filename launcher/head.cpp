@@ -60,9 +60,9 @@ int run_head(const Options& options, const ProcessDefaults& defaults, std::strin
     // A command's stream, its end and its words, and one to spare while it starts.
     constexpr rlim_t descriptors_per_host = 4;
     constexpr rlim_t descriptors_besides = 64;
-    const rlim_t needed = context->allocation.hosts.size() * descriptors_per_host;
-    if (!raise_descriptor_limit(needed + descriptors_besides).ok())
-        return refuse(std::move(*report));
+    const std::size_t host_count = context->allocation.hosts.size();
+    const rlim_t needed = host_count * descriptors_per_host + descriptors_besides;
+    if (host_count > 1 && !raise_descriptor_limit(needed).ok()) return refuse(std::move(*report));
     const Result<RemoteWay> way = remote_way(options, *context, version, defaults);
     if (!way) return refuse(std::move(*report));
     std::optional<LocalDaemon> local;

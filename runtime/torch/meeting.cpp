@@ -11,11 +11,11 @@
 namespace dlrt_torch {
 namespace {
 
-/// libdlrt numbers its joins, each process on its own; members of a group may have had different
-/// numbers of them, and the round keeps ours apart.
+/// libdlrt numbers its joins ("dlrt/NUMBER/..."), each process on its own; members of a group may
+/// have had different numbers of them, and the round keeps ours apart.
 std::string without_number(std::string_view key) {
-    const std::size_t end = key.rfind('/');
-    return std::string(end == std::string_view::npos ? key : key.substr(end + 1));
+    for (int parts = 0; parts < 2; ++parts) key.remove_prefix(key.find('/') + 1);
+    return std::string(key);
 }
 
 }  // namespace

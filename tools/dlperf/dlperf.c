@@ -42,6 +42,7 @@ static void print_help(void) {
     printf(
         "usage: LAUNCHER dlperf [option]... TEST...\n"
         "       dlperf limits\n"
+        "       dlperf [option]... launch -- LAUNCHER [its option]...\n"
         "Measures %s; the best of several batches is printed.\n\nTests:\n",
         MESSAGING_NAME
     );
@@ -50,6 +51,7 @@ static void print_help(void) {
     }
     printf(
         "  %-16s %s\n"
+        "  %-16s %s\n"
         "\nOptions:\n"
         "  --sizes FROM:TO    bytes of a message, from FROM to TO (8:4194304)\n"
         "  --step N           from one size to the next, a factor (2)\n"
@@ -57,12 +59,14 @@ static void print_help(void) {
         "  --batches N        batches of which the best counts (5)\n"
         "  --window N         messages in flight (64)\n"
         "  --threads N        threads of a rank in the test threads (4)\n"
+        "  --ranks FROM:TO    of the jobs that the test launch starts, doubled each time (1:16)\n"
         "  --wait SECONDS     how long ranks wait in the test waiting (2)\n"
         "  --rotate           every message from another place of 64 MiB, not from one buffer\n"
         "  --heap             buffers in memory of dlrt_alloc, of MPI_Alloc_mem on MPI\n"
         "  --validate         check every byte, outside of the times\n"
         "  --json             a line of JSON for each result\n",
-        "limits", "what this machine can do at best, without any library"
+        "limits", "what this machine can do at best, without any library", "launch",
+        "a launcher's whole run of `true`, and of the test start, by the number of ranks"
     );
 }
 
@@ -83,38 +87,40 @@ static long parse_number(const char* option, const char* text, long least, long 
     refuse(option, text, valid);
 }
 
-static void parse_sizes(const char* text) {
-    const long most = 1l << 30;
+/* FROM:TO */
+static void parse_range(const char* option, const char* text, long most, long* from, long* to) {
     char copy[64];
     snprintf(copy, sizeof copy, "%s", text);
     char* colon = strchr(copy, ':');
-    if (colon == NULL) refuse("--sizes", text, "is FROM:TO");
+    if (colon == NULL) refuse(option, text, "is FROM:TO");
     *colon = '\0';
-    perf_options.smallest_bytes = (size_t)parse_number("--sizes", copy, 1, most);
-    perf_options.largest_bytes = (size_t)parse_number("--sizes", colon + 1, 1, most);
-    if (perf_options.largest_bytes < perf_options.smallest_bytes) {
-        refuse("--sizes", text, "is FROM:TO with FROM <= TO");
-    }
+    *from = parse_number(option, copy, 1, most);
+    *to = parse_number(option, colon + 1, 1, most);
+    if (*to < *from) refuse(option, text, "is FROM:TO with FROM <= TO");
 }
 
 static void parse_options(int argc, char** argv) {
     static const struct option options[] = {
-        {"sizes", required_argument, NULL, 's'},
-        {"batches", required_argument, NULL, 'b'},
-        {"window", required_argument, NULL, 'w'},
-        {"threads", required_argument, NULL, 't'},
-        {"wait", required_argument, NULL, 'p'},
-        {"step", required_argument, NULL, 'f'},
-        {"one-more", no_argument, NULL, 'o'},
-        {"rotate", no_argument, NULL, 'r'},
-        {"heap", no_argument, NULL, 'm'},
-        {"validate", no_argument, NULL, 'v'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"sizes", required_argument, NULL, 's'},   {"ranks", required_argument, NULL, 'n'},
+        {"batches", required_argument, NULL, 'b'}, {"window", required_argument, NULL, 'w'},
+        {"threads", required_argument, NULL, 't'}, {"wait", required_argument, NULL, 'p'},
+        {"step", required_argument, NULL, 'f'},    {"one-more", no_argument, NULL, 'o'},
+        {"rotate", no_argument, NULL, 'r'},        {"heap", no_argument, NULL, 'm'},
+        {"validate", no_argument, NULL, 'v'},      {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
+    long from = 0, to = 0;
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 's') parse_sizes(optarg);
+        if (option == 's') {
+            parse_range("--sizes", optarg, 1l << 30, &from, &to);
+            perf_options.smallest_bytes = (size_t)from;
+            perf_options.largest_bytes = (size_t)to;
+        }
+        if (option == 'n') {
+            parse_range("--ranks", optarg, 100000, &from, &to);
+            perf_options.fewest_ranks = (int)from;
+            perf_options.most_ranks = (int)to;
+        }
         if (option == 'f') perf_options.step = (size_t)parse_number("--step", optarg, 2, 1 << 20);
         if (option == 'b') {
             perf_options.batch_count = (int)parse_number("--batches", optarg, 1, 100000);
@@ -167,6 +173,9 @@ int main(int argc, char** argv) {
         return 2;
     }
     if (strcmp(argv[optind], "limits") == 0) return perf_limits();
+    if (strcmp(argv[optind], "launch") == 0) {
+        return perf_launch(argc - optind - 1, argv + optind + 1);
+    }
     int has_threads = 0;
     for (int i = optind; i < argc; ++i) {
         if (find_test(argv[i])->run == perf_threads) has_threads = 1;

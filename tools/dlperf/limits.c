@@ -43,16 +43,9 @@ struct side {
 };
 
 static void report(const char* name, size_t size_bytes, double value, const char* unit) {
-    if (perf_options.is_json) {
-        printf(
-            "{\"test\": \"limit_%s\", \"size\": %zu, \"value\": %.6g, \"unit\": \"%s\", "
-            "\"library\": \"machine\"}\n",
-            name, size_bytes, value, unit
-        );
-    } else {
-        printf("%-18s %10zu %14.3f %s\n", name, size_bytes, value, unit);
-    }
-    fflush(stdout);
+    char full_name[64];
+    snprintf(full_name, sizeof full_name, perf_options.is_json ? "limit_%s" : "%s", name);
+    perf_print(full_name, size_bytes, value, unit, "machine");
 }
 
 /* The index-th cpu that this process may use. */

@@ -10,6 +10,8 @@ struct perf_options perf_options = {
     .smallest_bytes = 8,
     .largest_bytes = 4 << 20,
     .step = 2,
+    .fewest_ranks = 1,
+    .most_ranks = 16,
     .batch_count = 5,
     .window = 64,
     .thread_count = 4,
@@ -119,6 +121,21 @@ void perf_report(const char* test, size_t size, double value, const char* unit) 
             test, size, value, unit, MESSAGING_NAME, msg_size(),
             perf_options.is_rotated ? "rotated" : "reused",
             perf_options.is_in_heap ? "heap" : "private"
+        );
+        fflush(stdout);
+    } else {
+        perf_print(test, size, value, unit, MESSAGING_NAME);
+    }
+}
+
+void perf_print(
+    const char* test, size_t size, double value, const char* unit, const char* measured
+) {
+    if (perf_options.is_json) {
+        printf(
+            "{\"test\": \"%s\", \"size\": %zu, \"value\": %.6g, \"unit\": \"%s\", "
+            "\"library\": \"%s\"}\n",
+            test, size, value, unit, measured
         );
     } else {
         printf("%-18s %10zu %14.3f %s\n", test, size, value, unit);

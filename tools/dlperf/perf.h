@@ -20,12 +20,13 @@ struct perf_options {
     size_t step;       /* from one size to the next, a factor */
     bool has_one_more; /* after each size the one that is a byte longer */
     int batch_count;
-    int window;        /* messages in flight */
-    int thread_count;  /* of each rank in the test `threads` */
-    double wait_s;     /* of the test `waiting` */
-    bool is_rotated;   /* every message from and to another place of a large area */
-    bool is_in_heap;   /* buffers are what the library gives for messages */
-    bool is_validated; /* every byte of every message, outside of the times */
+    int fewest_ranks, most_ranks; /* of the jobs of `launch` */
+    int window;                   /* messages in flight */
+    int thread_count;             /* of each rank in the test `threads` */
+    double wait_s;                /* of the test `waiting` */
+    bool is_rotated;              /* every message from and to another place of a large area */
+    bool is_in_heap;              /* buffers are what the library gives for messages */
+    bool is_validated;            /* every byte of every message, outside of the times */
     bool is_json;
 };
 extern struct perf_options perf_options;
@@ -72,6 +73,11 @@ _Noreturn void perf_wrong_data(const char* test);
 
 /* "size" is what the unit is counted against: bytes, ranks, depth. Only rank 0's is printed. */
 void perf_report(const char* test, size_t size, double value, const char* unit);
+
+/* The same from a process that is no rank; `measured` takes the library's place. */
+void perf_print(
+    const char* test, size_t size, double value, const char* unit, const char* measured
+);
 
 /* The sum or the largest of one value of each rank, for rank 0. */
 double perf_sum(double value);

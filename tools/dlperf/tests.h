@@ -41,4 +41,7 @@ void perf_all_to_allv(void);
 /* limits.c: needs no library and no second rank. */
 int perf_limits(void);
 
+/* launch.c: the words of a launcher, `count` of them; it is no rank itself. */
+int perf_launch(int count, char** launcher);
+
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Splits in which some or all ranks take no part; keys that reorder; np 5, on one host or on two
-/// with ranks 0 to 2 and 3 to 4.
+/// with ranks 0 to 2 and 3 to 4, which have a /dev/shm each.
 #include "tests/jobs/api/job.hpp"
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 using namespace job;
 
@@ -57,6 +60,25 @@ void odd_ranks_stay_out_of_the_host(const World& world) {
     expect_ok(dlrt_comm_free(&evens));
 }
 
+/// In the folder that just the ranks of a host share.
+std::filesystem::path token_of(int rank) {
+    const std::string job = std::getenv("DLRT_JOBID");
+    return "/dev/shm/split-" + job + "-" + std::to_string(rank);
+}
+
+/// The first rank of each host leaves a token there.
+void members_share_memory(const World& world, dlrt_comm host) {
+    const int first = host_count == 1 || world.rank < 3 ? 0 : 3;
+    if (world.rank == first) expect(bool(std::ofstream(token_of(first))), "token");
+    barrier();
+    for (const int other : {0, 3}) {
+        const bool is_of_own_host = other == first;
+        expect_equal(std::filesystem::exists(token_of(other)), is_of_own_host);
+    }
+    expect_ok(dlrt_barrier(host));
+    if (world.rank == first) std::filesystem::remove(token_of(first));
+}
+
 void all_of_a_host(const World& world) {
     dlrt_comm host{};
     expect_ok(dlrt_comm_split_host(DLRT_COMM_WORLD, 1, 0, &host));
@@ -67,6 +89,7 @@ void all_of_a_host(const World& world) {
     } else {
         check_member(host, world.rank - 3, 2, 3 + 4);
     }
+    members_share_memory(world, host);
     expect_ok(dlrt_comm_free(&host));
 }
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,12 @@ class HostsCase(LauncherCase):
     def all_hosts(self, slots):
         return self.hostfile(*(f"h{i + 1} slots={slots}" for i in range(HOST_COUNT)))
 
+    def script(self, text):
+        path = self.folder / "tool"
+        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
     def start(self, *words, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
@@ -141,4 +148,5 @@ def main():
     launcher_case.main()
 
 
-__all__ = ["CLUSTER", "HEARTBEAT_MS", "HOST_COUNT", "HostsCase", "main", "state_of", "wait_until"]
+__all__ = ["CLUSTER", "DLRUN", "HEARTBEAT_MS", "HOST_COUNT", "HostsCase", "main", "state_of",
+           "wait_until"]

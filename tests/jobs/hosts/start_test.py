@@ -3,9 +3,8 @@
 be used."""
 import hashlib
 import os
-import stat
 
-from hosts_case import HOST_COUNT, HostsCase, main
+from hosts_case import DLRUN, HOST_COUNT, HostsCase, main
 
 
 def digest(data):
@@ -51,6 +50,16 @@ class Start(HostsCase):
         job = self.run_job("--host", "h2:2,nowhere:2", "-np", 2, "hostname")
         self.assertEqual((job.returncode, job.out), (0, "h2\nh2\n"), job.err)
 
+    def test_all_hosts_are_logged_into_at_once(self):
+        """Each login of three waits for the others (case F04)."""
+        meeting = self.folder / "meeting"
+        meeting.mkdir()
+        tool = self.script(f"touch {meeting}/$1; until [ $(ls {meeting} | wc -l) = 3 ]; "
+                           'do sleep 0.05; done; host=$1; shift; exec ssh $host "$@"')
+        job = self.run_job("--launcher-cmd", f"{tool} {{host}}", "--hostfile", self.all_hosts(1),
+                           "hostname")
+        self.assertEqual(job.returncode, 0, job.err)
+
     def test_pictures_know_all_hosts(self):
         job = self.run_job("--hostfile", self.all_hosts(1), "--display", "map,topo", "true")
         self.assertEqual(job.returncode, 0, job.err)
@@ -77,6 +86,21 @@ class Ends(HostsCase):
         self.assertEqual(self.own_lines(job), [
             "dlrun: host h2: cannot use the working directory '/tmp/only': "
             "No such file or directory"])
+
+    def test_folders_that_are_told(self):
+        """Case A09 (b) to (e)."""
+        self.on("h1", "mkdir -p /tmp/only")
+        far = self.folder / "mit Leerzeichen und Umläuten äöü"
+        for folder in (self.folder / "there", far):
+            folder.mkdir()
+        for begin, told, expected in (("/tmp/only", "/tmp", "/tmp"), (self.folder, far, far),
+                                      (self.folder, "there", self.folder / "there")):
+            done = self.on("h1", f"cd '{begin}'; exec {DLRUN} --host h1:1,h2:1 --wdir '{told}' "
+                                 "pwd < /dev/null")
+            self.assertEqual(done, f"{expected}\n{expected}\n")
+        job = self.run_job("--host", "h1:1,h2:1", "--wdir", "/no/such", "pwd")
+        self.assertEqual((job.returncode, job.out), (125, ""))
+        self.assertIn("'/no/such'", job.err)
 
     def test_nothing_starts_where_a_host_lacks_the_program(self):
         self.on("h1", "printf '#!/bin/sh\\necho ran\\n' > /tmp/tool; chmod +x /tmp/tool")
@@ -111,12 +135,6 @@ class Unreachable(HostsCase):
         job = self.run_job(*words)
         self.assertEqual((job.returncode, job.out), (status, ""), job.err)
         return job.err
-
-    def script(self, text):
-        path = self.folder / "launcher"
-        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return path
 
     def test_all_wrong_names_are_told(self):
         said = self.refused("--host", "h1:1,nowhere:1,elsewhere:1", "hostname")

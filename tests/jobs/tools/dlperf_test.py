@@ -39,7 +39,7 @@ def run(*words):
 def check_results():
     listed = [line.split()[0] for line in run(DLPERF, "--help").stdout.split("Tests:")[1]
               .split("Options:")[0].splitlines() if line.strip()]
-    assert sorted(listed) == sorted([*EXPECTED, "limits"]), listed
+    assert sorted(listed) == sorted([*EXPECTED, "limits", "launch"]), listed
     for test, (ranks, options, sizes) in EXPECTED.items():
         job = run(DLRUN, "-np", str(ranks), DLPERF, *QUICK, *options, test)
         assert job.returncode == 0, f"{test}: status {job.returncode}\n{job.stderr}"
@@ -58,6 +58,19 @@ def check_heap():
     assert [result["memory"] for result in results] == ["heap", "heap"], results
 
 
+def check_launch():
+    done = run(DLPERF, "--json", "--batches", "1", "--ranks", "1:2", "launch", "--", DLRUN)
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(result["test"], result["size"]) for result in results] == [
+        ("launch_true", 1), ("launch_start", 1), ("launch_true", 2), ("launch_start", 2)], results
+    assert all(result["value"] > 0 and result["unit"] == "ms" for result in results), results
+    for launcher, text in (["false"], "'false -np 1' failed"), (["/no/such"], "No such file"):
+        failed = run(DLPERF, "launch", "--", *launcher)
+        assert failed.returncode == 1, failed.returncode
+        assert text in failed.stderr, failed.stderr
+
+
 def check_refusals():
     for words, text in [
         ([], "a test is missing"),
@@ -65,6 +78,8 @@ def check_refusals():
         (["--sizes", "8", "latency"], "--sizes: '8' is not valid; valid is FROM:TO"),
         (["--sizes", "9:8", "latency"], "FROM <= TO"),
         (["--sizes", "0:8", "latency"], "--sizes: '0' is not valid; valid are 1 to"),
+        (["--ranks", "4", "launch"], "--ranks: '4' is not valid; valid is FROM:TO"),
+        (["launch"], "a launcher is missing"),
         (["--step", "1", "latency"], "--step: '1' is not valid; valid are 2 to"),
         (["--batches", "x", "latency"], "--batches: 'x' is not valid"),
         (["--window", "5000", "latency"], "valid are 1 to 4096"),
@@ -83,4 +98,5 @@ def check_refusals():
 
 check_results()
 check_heap()
+check_launch()
 check_refusals()

@@ -34,6 +34,8 @@ constexpr std::uint32_t shm_endpoint = 1;
 constinit std::uint32_t next_request_generation = 0;
 /// For what was sent to reach hosts that are slow, or have gone without a word.
 constexpr std::uint32_t parting_timeout_ms = 10'000;
+/// A rank that dies takes its connections along before its daemon can say how it ended.
+constexpr std::uint32_t loss_delay_ms = 1000;
 /// About what one round of polling takes where spinning makes sense at all.
 constexpr std::uint32_t spin_round_ns = 27;
 
@@ -254,6 +256,7 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
         auto decoded = tcp::decode_addresses(*bytes);
         return decoded ? std::move(*decoded) : std::vector<tcp::SocketAddress>{};
     };
+    if (source_->tells_of_departures()) options.loss_delay_ms = loss_delay_ms;
     options.news_descriptor = source_->news_descriptor();
     options.take_news = [source = source_.get()] { source->take_news(); };
     return tcp::open_endpoint(std::move(options));

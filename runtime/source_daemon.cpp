@@ -78,6 +78,7 @@ class DaemonSource final : public WireupSource {
     [[nodiscard]] Result<Membership> join() override;
     void abort(std::int32_t code, std::string_view text) override;
     Status leave() override;
+    [[nodiscard]] bool tells_of_departures() const override { return true; }
     [[nodiscard]] int doorbell_of(std::uint32_t local_rank) override {
         return client_ ? client_->doorbell_of(local_rank) : -1;
     }

@@ -60,6 +60,9 @@ class WireupSource {
     /// Readable when address_of() may know more after take_news(); -1: it never learns more.
     [[nodiscard]] virtual int news_descriptor() const { return -1; }
     virtual void take_news() {}
+    /// Whether somebody marks ranks of other hosts that end without finalize
+    /// (HostSegment::mark_departed_elsewhere).
+    [[nodiscard]] virtual bool tells_of_departures() const { return false; }
     /// In a child that the process forked: closes what tells others that this process lives.
     /// Nothing but system calls that are safe there; no other function is called afterwards.
     virtual void abandon() noexcept = 0;

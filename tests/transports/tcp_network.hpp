@@ -40,6 +40,8 @@ class TcpNetwork {
 
     /// To which of a peer's addresses further connections are made.
     std::vector<tcp::SocketAddress> lanes;
+    /// Of endpoints that are made from now on.
+    std::uint32_t loss_delay_ms = 0;
 
     /// Each has said something to each other, and nothing of it is left.
     void connect_all() {
@@ -81,6 +83,7 @@ class TcpNetwork {
         options.listener = std::move(*tcp::listen_anywhere(tcp::Family::any, {}));
         options.addresses_of = [this](std::uint32_t peer) { return addresses_[peer]; };
         options.connect_timeout_ms = connect_timeout_ms_;
+        options.loss_delay_ms = loss_delay_ms;
         options.own_addresses = {*tcp::make_address("192.0.2.77", 4000)};
         options.lanes_of = [this](const std::string&, const std::vector<tcp::SocketAddress>&) {
             return lanes;

@@ -249,6 +249,30 @@ TEST_CASE("tcp: when a peer has gone, what waits for it fails, with both address
     CHECK_THAT(loss->reason, Contains(" to 127.0.0.1:"));
 }
 
+TEST_CASE("tcp: who looks after a process has time to say first what became of it") {
+    TcpNetwork network(2);
+    network.loss_delay_ms = 300;
+    network.replace(0, secret_of('s'));
+    network.connect_all();
+    const std::uint64_t begin_ns = monotonic_ns();
+    network.replace(1, secret_of('s'));
+    tcp::TcpEndpoint& endpoint = network.endpoint(0);
+    std::optional<Loss> loss;
+    poll_until(network, [&] { return (loss = endpoint.take_loss()).has_value(); });
+    CHECK(monotonic_ns() - begin_ns >= 300'000'000);
+    CHECK_THAT(loss->reason, Contains("the other end has closed it"));
+    // Of one that says that it leaves all is known.
+    network.loss_delay_ms = 15'000;
+    network.replace(0, secret_of('s'));
+    network.connect_all();
+    network.endpoint(1).part(tcp::Parting::early, 1000);
+    const std::uint64_t left_ns = monotonic_ns();
+    while (!network.endpoint(0).take_loss()) {
+        static_cast<void>(network.endpoint(0).poll({}));
+        REQUIRE(monotonic_ns() - left_ns < 14'000'000'000);
+    }
+}
+
 TEST_CASE("tcp: memory is read only by who has got its address", "[transports]") {
     TcpNetwork network(2);
     network.connect_all();

@@ -63,7 +63,8 @@ void Tcp::drop(Connection& connection) {
     if (!peer.has_finished) {
         lose(
             number,
-            fmt::format("the connection {} has ended: {}", connection.ends, connection.failure())
+            fmt::format("the connection {} has ended: {}", connection.ends, connection.failure()),
+            connection.has_said_goodbye ? 0 : loss_delay_ns_
         );
         fail_siblings(connection);
     }
@@ -137,30 +138,45 @@ std::string Tcp::how_to_choose() const {
     );
 }
 
-void Tcp::lose(std::uint32_t peer, std::string reason) {
+void Tcp::lose(std::uint32_t peer, std::string reason, std::uint64_t delay_ns) {
     if (std::exchange(peers_[peer].is_lost, true)) return;
-    unsettled_losses_.push_back({PeerIndex{peer}, std::move(reason)});
+    unsettled_losses_.push_back({{PeerIndex{peer}, std::move(reason)}, monotonic_ns() + delay_ns});
+    set_loss_timer();
+}
+
+/// For the first that is due later; what is due already needs none.
+void Tcp::set_loss_timer() {
+    const std::uint64_t now_ns = monotonic_ns();
+    std::uint64_t first_ns = 0;
+    for (const HeldLoss& held : unsettled_losses_) {
+        if (held.due_ns <= now_ns) continue;
+        first_ns = first_ns == 0 ? held.due_ns : std::min(first_ns, held.due_ns);
+    }
+    constexpr std::uint64_t ns_per_s = 1'000'000'000;
+    itimerspec time{};
+    time.it_value.tv_sec = static_cast<time_t>(first_ns / ns_per_s);
+    time.it_value.tv_nsec = static_cast<long>(first_ns % ns_per_s);
+    ::timerfd_settime(loss_timer_.get(), TFD_TIMER_ABSTIME, &time, nullptr);
+}
+
+bool Tcp::has_connection_to(PeerIndex peer) const {
+    return std::ranges::any_of(connections_, [peer](const auto& entry) {
+        return entry.second->peer == static_cast<std::uint32_t>(peer);
+    });
 }
 
 void Tcp::settle_losses() {
-    const auto is_settled = [this](const Loss& loss) {
+    const std::uint64_t now_ns = monotonic_ns();
+    std::erase_if(unsettled_losses_, [&](HeldLoss& held) {
         // What came over another connection of that peer comes first.
-        return std::ranges::none_of(connections_, [&](const auto& entry) {
-            return entry.second->peer == static_cast<std::uint32_t>(loss.peer);
-        });
-    };
-    for (Loss& loss : unsettled_losses_) {
-        if (is_settled(loss)) losses_.push_back(std::move(loss));
-    }
-    std::erase_if(unsettled_losses_, [this](const Loss& loss) {
-        return std::ranges::any_of(losses_, [&](const Loss& told) {
-            return told.peer == loss.peer;
-        });
+        const bool is_settled = now_ns >= held.due_ns && !has_connection_to(held.loss.peer);
+        if (is_settled) losses_.push_back(std::move(held.loss));
+        return is_settled;
     });
     // The others' connections are looked at in the next poll.
-    for (const Loss& loss : unsettled_losses_) {
+    for (const HeldLoss& held : unsettled_losses_) {
         for (const auto& [socket, connection] : connections_) {
-            const bool is_of_it = connection->peer == static_cast<std::uint32_t>(loss.peer);
+            const bool is_of_it = connection->peer == static_cast<std::uint32_t>(held.loss.peer);
             if (is_of_it) keep_reading(*connection);
         }
     }
@@ -217,6 +233,7 @@ void Tcp::abandon() noexcept {
     if (is_changing_.load(std::memory_order_relaxed)) return;
     events_.reset();
     silence_timer_.reset();
+    loss_timer_.reset();
     door_.close_all();
     for (auto& [socket, connection] : connections_) connection->socket.reset();
 }

@@ -31,6 +31,7 @@ constexpr std::uint64_t ns_between_events_when_quiet = 1000;
 /// Of one connection in one poll, so that others have their turn.
 constexpr std::uint64_t placed_bytes_max = 4 << 20;
 constexpr std::uint32_t silence_look_s = 4;
+constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 }  // namespace
 
@@ -41,6 +42,7 @@ Tcp::Tcp(Options options)
       own_addresses_(std::move(options.own_addresses)),
       door_(identity_, std::move(options.listener), options.connect_timeout_ms),
       peers_(options.identity.count),
+      loss_delay_ns_(options.loss_delay_ms * ns_per_ms),
       news_descriptor_(options.news_descriptor),
       take_news_(std::move(options.take_news)) {
     capabilities_.eager_bytes_max = eager_bytes_max;
@@ -59,8 +61,12 @@ Status Tcp::start() {
     if (!events_.is_open()) return fail_errno(errno, "cannot make an epoll descriptor");
     if (const Status status = door_.start(); !status.ok()) return status;
     silence_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-    if (!silence_timer_.is_open()) return fail_errno(errno, "cannot make a timer");
-    for (const int descriptor : {door_.descriptor(), silence_timer_.get(), news_descriptor_}) {
+    loss_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!silence_timer_.is_open() || !loss_timer_.is_open()) {
+        return fail_errno(errno, "cannot make a timer");
+    }
+    for (const int descriptor :
+         {door_.descriptor(), silence_timer_.get(), loss_timer_.get(), news_descriptor_}) {
         if (descriptor < 0) continue;
         epoll_event event{};
         event.events = EPOLLIN;
@@ -84,7 +90,7 @@ Connection* Tcp::connection_to(PeerIndex index) {
     const auto addresses = addresses_of_(number);
     if (!addresses) return nullptr;
     if (addresses->empty()) {
-        lose(number, "it has no address that other hosts could reach" + how_to_choose());
+        lose(number, "it has no address that other hosts could reach" + how_to_choose(), 0);
     } else {
         is_changing_.store(true, std::memory_order_relaxed);
         door_.open(number, *addresses);
@@ -200,8 +206,15 @@ void Tcp::look_at_events(Collector& arrivals) {
             for (Door::Closed& closed : outcome.closed) {
                 // It may have come by itself in the same moment.
                 if (peers_[closed.peer].out != nullptr) continue;
-                lose(closed.peer, "it " + std::move(closed.reason) + how_to_choose());
+                std::string reason = "it " + std::move(closed.reason) + how_to_choose();
+                lose(closed.peer, std::move(reason), loss_delay_ns_);
             }
+            continue;
+        }
+        if (event.data.fd == loss_timer_.get()) {
+            std::uint64_t times = 0;
+            [[maybe_unused]] const ssize_t size = ::read(event.data.fd, &times, sizeof times);
+            set_loss_timer();
             continue;
         }
         if (event.data.fd == silence_timer_.get()) {
@@ -325,7 +338,10 @@ std::size_t Tcp::poll_completions(std::span<Completion> out) {
 bool Tcp::has_work() {
     looked_at_ns_ = 0;
     if (!completions_.empty() || !losses_.empty() || !failed_.empty()) return true;
-    if (!unsettled_losses_.empty()) return true;
+    const auto can_be_settled = [this, now_ns = monotonic_ns()](const HeldLoss& held) {
+        return now_ns >= held.due_ns || has_connection_to(held.loss.peer);
+    };
+    if (std::ranges::any_of(unsettled_losses_, can_be_settled)) return true;
     const auto has_something = [](const auto& entry) { return entry.second->in.has_something(); };
     if (std::ranges::any_of(connections_, has_something)) return true;
     epoll_event event{};

@@ -33,6 +33,9 @@ struct Options {
     /// To connect. A process that is connected to may take as long as it likes to say something:
     /// it may be computing.
     std::uint32_t connect_timeout_ms = 20'000;
+    /// A loss that the peer hasn't announced is kept back so long: whoever looks after the
+    /// processes of its host may say first what became of it.
+    std::uint32_t loss_delay_ms = 0;
     /// What other hosts have been told of this process; for messages.
     std::vector<SocketAddress> own_addresses;
     /// To which of a peer's addresses further connections make sense, beside the one whose own end

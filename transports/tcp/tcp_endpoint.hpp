@@ -78,6 +78,10 @@ class Tcp final : public TcpEndpoint {
         std::uint64_t offset_bytes;
         bool is_large;
     };
+    struct HeldLoss {
+        Loss loss;
+        std::uint64_t due_ns;
+    };
     struct Collector {
         std::span<Arrival> out;
         std::size_t count = 0;
@@ -113,8 +117,10 @@ class Tcp final : public TcpEndpoint {
     /// From time to time, while anything is unconfirmed.
     void look_for_silence();
     void set_silence_timer(std::uint32_t period_s);
-    void lose(std::uint32_t peer, std::string reason);
-    /// Tells of the losses of those from whom all that came has been polled.
+    void lose(std::uint32_t peer, std::string reason, std::uint64_t delay_ns);
+    void set_loss_timer();
+    [[nodiscard]] bool has_connection_to(PeerIndex peer) const;
+    /// Tells of the losses that are due, of those from whom all that came has been polled.
     void settle_losses();
     [[nodiscard]] bool finish_sending(Connection& connection);
     void complete(OperationId id, Status status) { completions_.push_back({id, status}); }
@@ -142,7 +148,9 @@ class Tcp final : public TcpEndpoint {
     std::deque<Answer> answers_;
     std::vector<OperationId> gone_;
     std::deque<Completion> completions_;
-    std::vector<Loss> unsettled_losses_;
+    std::uint64_t loss_delay_ns_;
+    Fd loss_timer_;
+    std::vector<HeldLoss> unsettled_losses_;
     std::deque<Loss> losses_;
     int news_descriptor_;
     std::function<void()> take_news_;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Case E01 over hosts: whatever ends a job, its hosts have in /dev/shm and /tmp what they had
 before, and none of its processes; and a job that is killed doesn't disturb another."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -35,6 +36,11 @@ class Leftovers(HostsCase):
             self.fail(job.communicate(timeout=30))
         return job
 
+    def kill(self, pid):
+        """It may have ended meanwhile, because another was killed."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
     def assert_clean(self):
         self.assert_nobody_left(within_s=4)
         self.assertEqual(self.names(), self.names_before)
@@ -67,7 +73,7 @@ class Leftovers(HostsCase):
         job = self.start_exchanging()
         for pids in self.ours().values():
             for pid in pids:
-                os.kill(pid, signal.SIGKILL)
+                self.kill(pid)
         job.communicate(timeout=20)
         self.assert_clean()
         for _ in range(RUNS_AFTERWARDS):
@@ -79,8 +85,7 @@ class Leftovers(HostsCase):
         of_first = {pid for pids in self.ours().values() for pid in pids}
         second = self.start_exchanging("stop")
         for pid in of_first:
-            if CLUSTER.processes().get(pid):
-                os.kill(pid, signal.SIGKILL)
+            self.kill(pid)
         first.communicate(timeout=20)
         wait_until(lambda: not of_first & set(CLUSTER.processes()))
         (self.folder / "stop").touch()

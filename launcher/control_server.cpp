@@ -261,6 +261,36 @@ bool ControlServer::take(Connection& connection, const GetDoorbell& get) {
     );
 }
 
+bool ControlServer::take(Connection& connection, const ConnectBack& request) {
+    if (connection.local_rank == UINT32_MAX) return false;
+    if (request.rank >= job_.map.size()) {
+        return refuse(
+            connection, fmt::format("rank {} is not in 0..{}", request.rank, job_.map.size() - 1)
+        );
+    }
+    const std::uint32_t own_rank = job_.ends[connection.local_rank].rank;
+    handlers_.on_connect_back({own_rank, request.rank, request.transport, request.failure});
+    return true;
+}
+
+void ControlServer::deliver(const RankConnectBack& request) {
+    if (request.to >= job_.map.size() || job_.map.ranks[request.to].host_index != job_.host_index)
+        return;
+    const std::uint32_t local_rank = job_.map.ranks[request.to].local_rank;
+    const ConnectBack delivered{request.from, request.transport, request.failure};
+    bool is_delivered = false;
+    for (const auto& connection : connections_) {
+        // Of several, one is that of the process that has the rank now.
+        const bool is_its = connection->local_rank == local_rank &&
+                            connection->pid == claims_[local_rank].pid && connection->pid != 0;
+        if (is_its && !is_delivered) is_delivered = answer(*connection, delivered);
+    }
+    if (is_delivered || !request.failure.empty()) return;
+    handlers_.on_connect_back(
+        {request.to, request.from, request.transport, "it isn't in the job any more"}
+    );
+}
+
 template<typename Other>
 bool ControlServer::take(Connection& connection, const Other&) {
     return refuse(connection, "only a daemon says that");

@@ -27,6 +27,8 @@ class ControlServer {
         std::function<void(const RankAddress& address)> on_address;
         /// The address of a rank on another host, asked for once; learn() brings it.
         std::function<void(const AddressWanted& wanted)> on_address_wanted;
+        /// For a rank on another host.
+        std::function<void(const RankConnectBack& request)> on_connect_back;
         /// A rank has left without finalizing, and somebody may wait for it.
         std::function<void(std::uint32_t rank)> on_departed;
     };
@@ -43,6 +45,8 @@ class ControlServer {
     void take_pending(std::uint32_t local_rank);
     /// The address of a rank on another host. Answers who has asked for it.
     void learn(const RankAddress& address);
+    /// To a rank of this host, from one of another. Who isn't in the job any more is answered for.
+    void deliver(const RankConnectBack& request);
     /// Somebody has joined the job as this rank and has not left in good order.
     [[nodiscard]] bool is_claimed(std::uint32_t local_rank) const;
     /// A claimed rank will not come back: others must not wait for it.
@@ -87,6 +91,7 @@ class ControlServer {
     bool take(Connection& connection, const PutAddress& put);
     bool take(Connection& connection, const GetAddress& get);
     bool take(Connection& connection, const GetDoorbell& get);
+    bool take(Connection& connection, const ConnectBack& request);
     template<typename Other>
     bool take(Connection& connection, const Other& other);
 

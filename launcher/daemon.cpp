@@ -66,6 +66,7 @@ class Daemon {
     void take(SuspendRanks&& request);
     void take(StdinBytes&& input);
     void take(RankAddress&& address);
+    void take(RankConnectBack&& request);
     void take(RankDeparted&& departed);
     /// What only a daemon says.
     template<typename Other>
@@ -154,6 +155,7 @@ Daemon::Daemon(Stream stream, PreparedJob job, Keeper keeper, CpuClaim claim)
            },
            [this](const RankAddress& address) { send(address); },
            [this](const AddressWanted& wanted) { send(wanted); },
+           [this](const RankConnectBack& request) { send(request); },
            [this](std::uint32_t rank) { send(RankDeparted{rank}); }}
       ),
       status_(loop_, job_),
@@ -220,6 +222,10 @@ void Daemon::take(StdinBytes&& input) {
 
 void Daemon::take(RankAddress&& address) {
     control_.learn(address);
+}
+
+void Daemon::take(RankConnectBack&& request) {
+    control_.deliver(request);
 }
 
 void Daemon::take(RankDeparted&& departed) {

@@ -223,6 +223,8 @@ void visit_fields(Fields& fields, F& f) {
         fields(f.rank, f.transport);
     } else if constexpr (std::is_same_v<T, RankDeparted>) {
         fields(f.rank);
+    } else if constexpr (std::is_same_v<T, RankConnectBack>) {
+        fields(f.from, f.to, f.transport, f.failure);
     } else {
         visit_tree_fields(fields, f);
     }

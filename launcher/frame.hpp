@@ -21,7 +21,7 @@
 
 namespace dlrt::launcher {
 
-inline constexpr std::uint32_t frame_protocol_version = 3;
+inline constexpr std::uint32_t frame_protocol_version = 4;
 inline constexpr std::size_t frame_bytes_max = 64u << 20;
 inline constexpr std::size_t frame_header_bytes = 4;
 
@@ -268,6 +268,15 @@ struct RankDeparted {
     friend bool operator==(const RankDeparted&, const RankDeparted&) = default;
 };
 
+/// Daemon → head → daemon of rank `to`: what a ConnectBack of rank `from` says.
+struct RankConnectBack {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::string transport;
+    std::string failure;
+    friend bool operator==(const RankConnectBack&, const RankConnectBack&) = default;
+};
+
 /// Head → relay, first: its place in a tree of daemons. The tree is that of a TreeShape.
 struct JoinTree {
     std::uint32_t member = 0;
@@ -342,7 +351,7 @@ using Frame = std::variant<
     RankAborted, Terminate, SignalRanks, SuspendRanks, RanksSuspended, StdinBytes, StdinTaken,
     Notice, JobEnded, DescribeHost, Heartbeat, HostSignalled, RankMissed, JobPrepared, BeginRanks,
     RankAddress, AddressWanted, RankDeparted, JoinTree, RelayReady, Relayed, ToAll, AssignHosts,
-    DaemonLost, LinkLost, ParentLost, RelayEnded>;
+    DaemonLost, LinkLost, ParentLost, RelayEnded, RankConnectBack>;
 
 /// Whether encoded bytes are that frame, or none at all.
 template<typename T>

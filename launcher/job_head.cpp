@@ -195,6 +195,11 @@ void Head::take(std::uint32_t host, RankDeparted&& departed) {
     fleet_.send_all_but(host, departed);
 }
 
+void Head::take(std::uint32_t, RankConnectBack&& request) {
+    if (request.to >= map_.size()) return;
+    fleet_.send(map_.ranks[request.to].host_index, request);
+}
+
 void Head::on_host_gone(std::uint32_t host) {
     input_.close(host);
     if (fleet_.have_all_ended()) on_job_ended();

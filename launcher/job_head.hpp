@@ -52,6 +52,7 @@ class Head {
     void take(std::uint32_t host, RankAddress&& address);
     void take(std::uint32_t host, AddressWanted&& wanted);
     void take(std::uint32_t host, RankDeparted&& departed);
+    void take(std::uint32_t host, RankConnectBack&& request);
     /// What only a head says, and what was said before there was a job.
     template<typename Other>
     void take(std::uint32_t, Other&&) {}

@@ -137,12 +137,33 @@ void ControlClient::take_news() {
 }
 
 void ControlClient::keep(ReceivedMessage&& received) {
+    if (auto* const request = std::get_if<ConnectBack>(&received.message)) {
+        connect_backs_.push_back(std::move(*request));
+        connect_back_count_.store(connect_backs_.size(), std::memory_order_relaxed);
+        return;
+    }
     auto* const address = std::get_if<Address>(&received.message);
     if (address == nullptr) return;
     const auto asked = addresses_.find({address->rank, address->transport});
     if (asked == addresses_.end() || asked->second.answer) return;
     asked->second.answer = std::move(address->address);
     --unanswered_;
+}
+
+std::optional<ConnectBack> ControlClient::take_connect_back(const std::string& transport) {
+    if (connect_back_count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    // Those for another round of init and finalize are of no use to anybody.
+    std::erase_if(connect_backs_, [&](const ConnectBack& request) {
+        return request.transport != transport;
+    });
+    std::optional<ConnectBack> first;
+    if (!connect_backs_.empty()) {
+        first = std::move(connect_backs_.front());
+        connect_backs_.pop_front();
+    }
+    connect_back_count_.store(connect_backs_.size(), std::memory_order_relaxed);
+    return first;
 }
 
 void ControlClient::close_all() noexcept {

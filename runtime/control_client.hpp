@@ -2,14 +2,16 @@
 /// A rank's end of a control socket, to its daemon or to the rank that stands in for one, and the
 /// check that the descriptors it got belong together.
 ///
-/// Thread: the one that calls init and finalize; doorbell_of(), address_of() and take_news() from
-/// any, one after the other; tell() from any.
+/// Thread: the one that calls init and finalize; doorbell_of(), address_of(), take_connect_back()
+/// and take_news() from any, one after the other; tell() from any.
 #pragma once
 
 #include "runtime/wireup/control_socket.hpp"
 #include "runtime/wireup_source.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -35,6 +37,8 @@ class ControlClient {
     [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
         std::uint32_t rank, const std::string& transport
     );
+    /// What a rank of another host has said by way of the daemons, for that transport, if anything.
+    [[nodiscard]] std::optional<ConnectBack> take_connect_back(const std::string& transport);
     /// Takes the answers that have come.
     void take_news();
     [[nodiscard]] int socket() const { return socket_.get(); }
@@ -56,6 +60,8 @@ class ControlClient {
     std::unordered_map<std::uint32_t, Fd> doorbells_;
     std::map<Place, Question> addresses_;
     std::size_t unanswered_ = 0;
+    std::deque<ConnectBack> connect_backs_;
+    std::atomic<std::size_t> connect_back_count_{0};  ///< Of them, for a look without the lock.
 };
 
 /// Numbers of a rank's three descriptors besides the control socket.

@@ -257,6 +257,17 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
         return decoded ? std::move(*decoded) : std::vector<tcp::SocketAddress>{};
     };
     if (source_->tells_of_departures()) options.loss_delay_ms = loss_delay_ms;
+    if (source_->tells_of_departures()) {
+        options.connect_back = [source = source_.get(), transport](
+                                   std::uint32_t rank, const std::string& failure
+                               ) { return source->connect_back(rank, transport, failure); };
+        options.take_connect_back = [source = source_.get(),
+                                     transport]() -> std::optional<tcp::Options::ConnectBack> {
+            auto request = source->take_connect_back(transport);
+            if (!request) return std::nullopt;
+            return tcp::Options::ConnectBack{request->rank, std::move(request->failure)};
+        };
+    }
     options.news_descriptor = source_->news_descriptor();
     options.take_news = [source = source_.get()] { source->take_news(); };
     return tcp::open_endpoint(std::move(options));

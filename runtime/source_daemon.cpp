@@ -91,6 +91,17 @@ class DaemonSource final : public WireupSource {
     ) override {
         return client_ ? client_->address_of(rank, transport) : std::nullopt;
     }
+    bool connect_back(std::uint32_t rank, const std::string& transport, const std::string& failure)
+        override {
+        return client_ && client_->tell(dlrt::ConnectBack{rank, transport, failure}).ok();
+    }
+    [[nodiscard]] std::optional<WireupSource::ConnectBack> take_connect_back(
+        const std::string& transport
+    ) override {
+        auto request = client_ ? client_->take_connect_back(transport) : std::nullopt;
+        if (!request) return std::nullopt;
+        return WireupSource::ConnectBack{request->rank, std::move(request->failure)};
+    }
     [[nodiscard]] int news_descriptor() const override { return client_ ? client_->socket() : -1; }
     void take_news() override {
         if (client_) client_->take_news();

@@ -36,4 +36,8 @@ std::optional<std::vector<std::byte>> WireupSource::address_of(std::uint32_t, co
     return std::nullopt;
 }
 
+bool WireupSource::connect_back(std::uint32_t, const std::string&, const std::string&) {
+    return false;
+}
+
 }  // namespace dlrt

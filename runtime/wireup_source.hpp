@@ -57,7 +57,21 @@ class WireupSource {
     [[nodiscard]] virtual std::optional<std::vector<std::byte>> address_of(
         std::uint32_t rank, const std::string& transport
     );
-    /// Readable when address_of() may know more after take_news(); -1: it never learns more.
+    /// Asks a rank of another host to connect to this one by that transport, or answers one that
+    /// has asked that it isn't possible. False: there is nobody to pass it on.
+    virtual bool connect_back(
+        std::uint32_t rank, const std::string& transport, const std::string& failure
+    );
+    struct ConnectBack {
+        std::uint32_t rank;
+        std::string failure;
+    };
+    /// What a rank of another host has said so. By whoever makes progress; never waits.
+    [[nodiscard]] virtual std::optional<ConnectBack> take_connect_back(const std::string&) {
+        return {};
+    }
+    /// Readable when address_of() and take_connect_back() may know more after take_news(); -1: they
+    /// never learn more.
     [[nodiscard]] virtual int news_descriptor() const { return -1; }
     virtual void take_news() {}
     /// Whether somebody marks ranks of other hosts that end without finalize

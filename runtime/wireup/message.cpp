@@ -23,6 +23,7 @@ enum class MessageType : std::uint16_t {
     address = 8,
     get_doorbell = 9,
     doorbell_reply = 10,
+    connect_back = 11,
 };
 
 MessageType type_of(const Hello&) {
@@ -54,6 +55,9 @@ MessageType type_of(const GetDoorbell&) {
 }
 MessageType type_of(const DoorbellReply&) {
     return MessageType::doorbell_reply;
+}
+MessageType type_of(const ConnectBack&) {
+    return MessageType::connect_back;
 }
 
 void write(ByteWriter& out, const Hello& message) {
@@ -93,6 +97,11 @@ void write(ByteWriter& out, const GetDoorbell& message) {
 }
 void write(ByteWriter& out, const DoorbellReply& message) {
     out.number(message.local_rank);
+}
+void write(ByteWriter& out, const ConnectBack& message) {
+    out.number(message.rank);
+    out.text(message.transport);
+    out.text(message.failure);
 }
 
 Hello read_hello(ByteReader& in) {
@@ -134,6 +143,14 @@ Address read_address(ByteReader& in) {
     return message;
 }
 
+ConnectBack read_connect_back(ByteReader& in) {
+    ConnectBack message;
+    message.rank = in.number<std::uint32_t>();
+    message.transport = in.text();
+    message.failure = in.text();
+    return message;
+}
+
 Result<ControlMessage> read_body(std::uint16_t type, ByteReader& in) {
     switch (static_cast<MessageType>(type)) {
         case MessageType::hello:
@@ -156,6 +173,8 @@ Result<ControlMessage> read_body(std::uint16_t type, ByteReader& in) {
             return ControlMessage{GetDoorbell{in.number<std::uint32_t>()}};
         case MessageType::doorbell_reply:
             return ControlMessage{DoorbellReply{in.number<std::uint32_t>()}};
+        case MessageType::connect_back:
+            return ControlMessage{read_connect_back(in)};
     }
     return fail(Errc::wireup, "control message of unknown type {}", type);
 }

@@ -79,9 +79,19 @@ struct DoorbellReply {
     friend bool operator==(const DoorbellReply&, const DoorbellReply&) = default;
 };
 
+/// Rank → daemon: for that rank, of another host; daemon → rank: from that rank. Without a
+/// `failure`: connect to me by that transport, for I can't connect to you; else: I can't connect to
+/// you either, and why.
+struct ConnectBack {
+    std::uint32_t rank = 0;
+    std::string transport;
+    std::string failure;
+    friend bool operator==(const ConnectBack&, const ConnectBack&) = default;
+};
+
 using ControlMessage = std::variant<
     Hello, Welcome, Refused, Abort, Finalized, PutAddress, GetAddress, Address, GetDoorbell,
-    DoorbellReply>;
+    DoorbellReply, ConnectBack>;
 
 /// REQUIRES: every string and blob fits in control_message_bytes_max together.
 [[nodiscard]] std::vector<std::byte> encode_message(const ControlMessage& message);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace dlrt::launcher {
 namespace {
@@ -33,17 +34,33 @@ std::string answer_on(const Fd& socket) {
     if (!received) return "nothing";
     if (const auto* refused = std::get_if<Refused>(&received->message)) return refused->reason;
     if (std::holds_alternative<DoorbellReply>(received->message)) return "doorbell";
+    if (const auto* request = std::get_if<ConnectBack>(&received->message)) {
+        return fmt::format(
+            "rank {} by {}: {}", request->rank, request->transport, request->failure
+        );
+    }
     return std::holds_alternative<Welcome>(received->message) ? "welcome" : "something else";
 }
 
-/// A job of one rank, and the rank's end of its control socket.
+/// Of a job of two ranks, each on a host of its own, the first; and the rank's end of its control
+/// socket.
 struct Host {
     EventLoop loop;
     Fd rank_end;
     PreparedJob job;
+    std::vector<RankConnectBack> passed_on;
     ControlServer server;
 
-    Host() : job(make_job(rank_end)), server(loop, job, {[](auto, auto, const auto&) {}}) {
+    Host()
+        : job(make_job(rank_end)),
+          server(
+              loop, job,
+              {.on_abort = [](auto, auto, const auto&) {},
+               .on_address = [](const auto&) {},
+               .on_address_wanted = [](const auto&) {},
+               .on_connect_back = [this](const auto& request) { passed_on.push_back(request); },
+               .on_departed = [](auto) {}}
+          ) {
         REQUIRE(server.listen().ok());
     }
     static PreparedJob make_job(Fd& rank_end) {
@@ -52,8 +69,9 @@ struct Host {
         rank_end = Fd(pair[0]);
         JobMap map;
         map.job_id = "control-" + *random_hex(4);
-        map.hosts.push_back({"here", 1});
-        map.ranks.emplace_back();
+        map.hosts = {{"here", 1}, {"there", 1}};
+        map.ranks.resize(2);
+        map.ranks[1].host_index = 1;
         Fd map_file = *create_job_map_file(map);
         HostSegment segment = *HostSegment::create({map.job_id, 0, 1, std::array{0U}, 0});
         std::vector<RankEnds> ends(1);
@@ -116,6 +134,31 @@ TEST_CASE(
     say(second, Finalized{});
     host.serve_all_on(second);
     CHECK_FALSE(host.server.is_claimed(0));
+}
+
+TEST_CASE("control: ranks of several hosts ask each other to connect", "[launcher]") {
+    Host host;
+    host.server.deliver({1, 0, "tcp", ""});
+    // Nobody is there to be asked.
+    REQUIRE(host.passed_on.size() == 1);
+    CHECK(host.passed_on[0] == RankConnectBack{0, 1, "tcp", "it isn't in the job any more"});
+    say(host.rank_end, hello_of(::getpid(), false));
+    host.serve_until_answer_on(host.rank_end);
+    CHECK(answer_on(host.rank_end) == "welcome");
+    host.server.deliver({1, 0, "tcp", ""});
+    CHECK(answer_on(host.rank_end) == "rank 1 by tcp: ");
+    host.server.deliver({1, 0, "tcp", "no route"});
+    CHECK(answer_on(host.rank_end) == "rank 1 by tcp: no route");
+    host.server.deliver({1, 7, "tcp", ""});
+    say(host.rank_end, ConnectBack{1, "tcp", "why"});
+    say(host.rank_end, GetDoorbell{0});
+    host.serve_until_answer_on(host.rank_end);
+    CHECK(answer_on(host.rank_end) == "doorbell");
+    REQUIRE(host.passed_on.size() == 2);
+    CHECK(host.passed_on[1] == RankConnectBack{0, 1, "tcp", "why"});
+    say(host.rank_end, ConnectBack{2, "tcp", ""});
+    host.serve_until_answer_on(host.rank_end);
+    CHECK(answer_on(host.rank_end) == "rank 2 is not in 0..1");
 }
 
 TEST_CASE("control: only the claimant's own farewell gives a rank free", "[launcher]") {

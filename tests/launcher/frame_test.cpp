@@ -17,20 +17,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
     return {view.begin(), view.end()};
 }
 
-std::vector<Frame> one_of_each() {
-    HostFacts facts{1,          "h",       77, {0, 3}, 2, 29500, {}, {}, bytes_of("digest"),
-                    "10.0.0.2", "10.0.0.1"};
-    facts.busy_cpus = {3};
-    facts.topology = {
-        TopologyDetail::devices,
-        {{0, {0, 3}}},
-        {{2, {0, 3}, 1ull << 40}},
-        {},
-        {{0, {0}, 0, 1}},
-        {},
-        {},
-        {{TopologyDevice::Kind::network, "mlx5_0", "near", {3}}},
-        "model"};
+StartJob start_of_job() {
     StartJob job;
     job.token = "secret";
     job.host_index = 2;
@@ -48,6 +35,24 @@ std::vector<Frame> one_of_each() {
     job.memory_binding = MemoryBinding::interleave;
     job.lends_cpus = true;
     job.waits_for_others = true;
+    return job;
+}
+
+std::vector<Frame> one_of_each() {
+    HostFacts facts{1,          "h",       77, {0, 3}, 2, 29500, {}, {}, bytes_of("digest"),
+                    "10.0.0.2", "10.0.0.1"};
+    facts.busy_cpus = {3};
+    facts.topology = {
+        TopologyDetail::devices,
+        {{0, {0, 3}}},
+        {{2, {0, 3}, 1ull << 40}},
+        {},
+        {{0, {0}, 0, 1}},
+        {},
+        {},
+        {{TopologyDevice::Kind::network, "mlx5_0", "near", {3}}},
+        "model"};
+    const StartJob job = start_of_job();
     return {
         facts,
         job,
@@ -75,6 +80,7 @@ std::vector<Frame> one_of_each() {
         RankAddress{7, "tcp", bytes_of("where")},
         AddressWanted{8, "tcp"},
         RankDeparted{9},
+        RankConnectBack{3, 9, "tcp/1", "no route to host"},
         JoinTree{
             5, 9, 2, "job", "h5", bytes_of("secret"), 5000, 30'000, 100, 200, "h1",
             bytes_of("addresses")},

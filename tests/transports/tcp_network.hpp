@@ -7,7 +7,10 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -40,6 +43,9 @@ class TcpNetwork {
 
     /// To which of a peer's addresses further connections are made.
     std::vector<tcp::SocketAddress> lanes;
+    /// What each has been told by the others' connect_back, where that can be passed on.
+    std::map<std::uint32_t, std::deque<tcp::Options::ConnectBack>> connect_backs;
+    bool can_connect_back = false;
     /// Of endpoints that are made from now on.
     std::uint32_t loss_delay_ms = 0;
 
@@ -84,12 +90,27 @@ class TcpNetwork {
         options.addresses_of = [this](std::uint32_t peer) { return addresses_[peer]; };
         options.connect_timeout_ms = connect_timeout_ms_;
         options.loss_delay_ms = loss_delay_ms;
+        if (can_connect_back) {
+            options.connect_back = [this, rank](std::uint32_t peer, const std::string& failure) {
+                connect_backs[peer].push_back({rank, failure});
+                return true;
+            };
+            options.take_connect_back = [this, rank] { return take_connect_back(rank); };
+        }
         options.own_addresses = {*tcp::make_address("192.0.2.77", 4000)};
         options.lanes_of = [this](const std::string&, const std::vector<tcp::SocketAddress>&) {
             return lanes;
         };
         addresses_[rank] = {*tcp::make_address("127.0.0.1", options.listener.port)};
         return std::move(*tcp::open_endpoint(std::move(options)));
+    }
+
+    [[nodiscard]] std::optional<tcp::Options::ConnectBack> take_connect_back(std::uint32_t rank) {
+        auto& waiting = connect_backs[rank];
+        if (waiting.empty()) return std::nullopt;
+        tcp::Options::ConnectBack first = std::move(waiting.front());
+        waiting.pop_front();
+        return first;
     }
 
     std::vector<std::vector<tcp::SocketAddress>> addresses_;

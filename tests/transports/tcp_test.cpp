@@ -206,6 +206,57 @@ TEST_CASE("tcp: all addresses that led nowhere are told, each with its reason", 
     CHECK(network.endpoint(0).post_get(PeerIndex{1}, {}, target, {}) == Post::refused);
 }
 
+/// Two of which neither, or just the second, finds the other.
+void make_unreachable(TcpNetwork& network, bool is_second_too) {
+    auto nobody = tcp::listen_anywhere(tcp::Family::any, {});
+    const tcp::SocketAddress closed = *tcp::make_address("127.0.0.1", nobody->port);
+    nobody->socket.reset();
+    network.can_connect_back = true;
+    for (const std::uint32_t rank : {0u, 1u}) network.replace(rank, secret_of('s'));
+    network.addresses(1) = {closed};
+    if (is_second_too) network.addresses(0) = {closed};
+}
+
+TEST_CASE("tcp: a peer that can't be reached is asked to connect") {
+    TcpNetwork network(2);
+    make_unreachable(network, false);
+    network.say(0, 1, 5);
+    network.say(1, 0, 6);
+    CHECK(network.connect_backs[0].empty());
+    CHECK_FALSE(network.endpoint(0).take_loss());
+    CHECK_FALSE(network.endpoint(1).take_loss());
+}
+
+TEST_CASE("tcp: both directions' failures are told, and only to who needs the other") {
+    TcpNetwork network(2);
+    make_unreachable(network, true);
+    std::optional<Loss> loss;
+    CHECK(network.endpoint(0).post_eager(PeerIndex{1}, {}, {}) == Post::busy);
+    poll_until(network, [&] { return (loss = network.endpoint(0).take_loss()).has_value(); });
+    CHECK_THAT(loss->reason, Contains("it cannot be reached at 127.0.0.1:"));
+    CHECK_THAT(loss->reason, Contains("and it cannot connect to here: it cannot be reached at"));
+    CHECK_FALSE(network.endpoint(1).take_loss());
+    // Who needs the first from now on is told at once that it has given up.
+    CHECK(network.endpoint(1).post_eager(PeerIndex{0}, {}, {}) == Post::busy);
+    poll_until(network, [&] { return (loss = network.endpoint(1).take_loss()).has_value(); });
+    CHECK_THAT(loss->reason, Contains("it has given this process up"));
+}
+
+TEST_CASE("tcp: two that ask each other in vain both hear of it") {
+    TcpNetwork network(2);
+    make_unreachable(network, true);
+    for (const std::uint32_t rank : {0u, 1u}) {
+        CHECK(network.endpoint(rank).post_eager(PeerIndex{1 - rank}, {}, {}) == Post::busy);
+    }
+    for (const std::uint32_t rank : {0u, 1u}) {
+        std::optional<Loss> loss;
+        poll_until(network, [&] {
+            return (loss = network.endpoint(rank).take_loss()).has_value();
+        });
+        CHECK_THAT(loss->reason, Contains("and it cannot connect to here"));
+    }
+}
+
 TEST_CASE("tcp: two that connect to each other at once lose nothing", "[transports]") {
     for (int round = 0; round < 20; ++round) {
         TcpNetwork network(2);

@@ -31,6 +31,7 @@ std::vector<ControlMessage> one_of_each() {
         Address{12, "ofi", blob},
         GetDoorbell{9},
         DoorbellReply{9},
+        ConnectBack{9, "tcp/1", "no route to host"},
     };
 }
 

@@ -22,11 +22,18 @@ constexpr std::uint64_t ns_per_ms = 1'000'000;
 /// Who connects and says nothing takes one of these places until the time is over.
 constexpr std::size_t strangers_max = 256;
 constexpr std::uint32_t tries_max = 8;
+/// A way that leads there has mostly been found by then.
+constexpr std::uint64_t asks_after_ns = 1000 * ns_per_ms;
+
+constexpr const char* no_address = "it has no address that other hosts could reach";
 
 }  // namespace
 
-Door::Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms)
-    : identity_(identity), listener_(std::move(listener)), timeout_ns_(timeout_ms * ns_per_ms) {
+Door::Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms, bool can_ask)
+    : identity_(identity),
+      listener_(std::move(listener)),
+      timeout_ns_(timeout_ms * ns_per_ms),
+      can_ask_(can_ask) {
 }
 
 Status Door::start() {
@@ -48,10 +55,42 @@ Status Door::start() {
 
 void Door::open(std::uint32_t peer, const std::vector<SocketAddress>& addresses) {
     Call& call = calls_[peer];
-    call.attempts += addresses.size();
+    if (can_ask_) call.asks_at_ns = monotonic_ns() + asks_after_ns;
+    attempt_all(peer, call, addresses);
+}
+
+void Door::connect_back(std::uint32_t peer, const std::vector<SocketAddress>& addresses) {
+    const auto [entry, is_new] = calls_.try_emplace(peer);
+    Call& call = entry->second;
+    call.is_asked_for = true;
+    if (is_new) {
+        attempt_all(peer, call, addresses);
+    } else if (call.attempts == 0) {
+        ended_calls_.push_back(peer);
+        set_timer();
+    }
+}
+
+void Door::note_no_connect_back(std::uint32_t peer, std::string reason) {
+    const auto call = calls_.find(peer);
+    if (call == calls_.end()) return;
+    call->second.their_reason = std::move(reason);
+    if (call->second.attempts > 0) return;
+    ended_calls_.push_back(peer);
+    set_timer();
+}
+
+void Door::attempt_all(
+    std::uint32_t peer, Call& call, const std::vector<SocketAddress>& addresses
+) {
+    call.attempts = addresses.size();
     for (const SocketAddress& address : addresses) {
         add({.opening = Opening::to(identity_, peer, address), .target = address});
     }
+    if (!addresses.empty()) return;
+    call.reasons = no_address;
+    ended_calls_.push_back(peer);
+    set_timer();
 }
 
 void Door::open_lane(std::uint32_t peer, const SocketAddress& address) {
@@ -77,13 +116,13 @@ void Door::watch(const Opening& opening, bool is_new) {
 }
 
 void Door::set_timer() {
-    std::uint64_t first_ns = 0;
-    for (const auto& [socket, attempt] : attempts_) {
-        // Those without a socket are due at once.
-        const std::uint64_t ends_at_ns = socket < 0 ? 1 : attempt.ends_at_ns;
-        if (ends_at_ns == 0) continue;
-        first_ns = first_ns == 0 ? ends_at_ns : std::min(first_ns, ends_at_ns);
-    }
+    std::uint64_t first_ns = ended_calls_.empty() ? 0 : 1;
+    const auto note = [&first_ns](std::uint64_t at_ns) {
+        if (at_ns != 0) first_ns = first_ns == 0 ? at_ns : std::min(first_ns, at_ns);
+    };
+    // Those without a socket are due at once.
+    for (const auto& [socket, attempt] : attempts_) note(socket < 0 ? 1 : attempt.ends_at_ns);
+    for (const auto& [peer, call] : calls_) note(call.asks_at_ns);
     itimerspec time{};
     constexpr std::uint64_t ns_per_s = 1'000'000'000;
     time.it_value.tv_sec = static_cast<time_t>(first_ns / ns_per_s);
@@ -103,6 +142,7 @@ Door::Outcome Door::advance() {
             accept_all();
         } else if (descriptor == timer_.get()) {
             end_late_ones(outcome);
+            look_at_calls(outcome);
         } else {
             advance_one(descriptor, outcome);
         }
@@ -194,11 +234,44 @@ void Door::conclude(const Attempt& attempt, Outcome& outcome) {
     call->second.reasons += fmt::format(
         "{}{} ({})", call->second.reasons.empty() ? "" : ", ", opening.target(), opening.reason()
     );
-    if (--call->second.attempts > 0) return;
-    outcome.closed.push_back(
-        {opening.peer(), "cannot be reached at " + std::move(call->second.reasons)}
-    );
-    calls_.erase(call);
+    if (--call->second.attempts == 0) end_call(opening.peer(), outcome);
+}
+
+void Door::end_call(std::uint32_t peer, Outcome& outcome) {
+    Call& call = calls_.at(peer);
+    const std::string reasons = call.reasons == no_address
+                                    ? call.reasons
+                                    : "it cannot be reached at " + call.reasons;
+    if (std::exchange(call.is_asked_for, false)) {
+        outcome.refused.push_back({peer, reasons});
+        // Nothing waits here for this peer.
+        if (call.asks_at_ns == 0 && !call.has_asked) {
+            calls_.erase(peer);
+            return;
+        }
+    }
+    if (can_ask_ && call.their_reason.empty()) return ask(peer, call, outcome);
+    const std::string theirs = call.their_reason.empty()
+                                   ? ""
+                                   : ", and it cannot connect to here: " + call.their_reason;
+    outcome.closed.push_back({peer, reasons + theirs});
+    calls_.erase(peer);
+}
+
+void Door::ask(std::uint32_t peer, Call& call, Outcome& outcome) {
+    call.asks_at_ns = 0;
+    if (!std::exchange(call.has_asked, true)) outcome.to_ask.push_back(peer);
+}
+
+void Door::look_at_calls(Outcome& outcome) {
+    for (const std::uint32_t peer : std::exchange(ended_calls_, {})) {
+        if (calls_.contains(peer) && calls_.at(peer).attempts == 0) end_call(peer, outcome);
+    }
+    const std::uint64_t now_ns = monotonic_ns();
+    for (auto& [peer, call] : calls_) {
+        if (call.asks_at_ns != 0 && now_ns >= call.asks_at_ns) ask(peer, call, outcome);
+    }
+    set_timer();
 }
 
 void Door::end_late_ones(Outcome& outcome) {

@@ -19,7 +19,7 @@ class Door {
         Fd socket;
         bool is_lane = false;  ///< That was asked for here.
     };
-    /// None of a peer's addresses led to it.
+    /// A peer to which nothing led, and why.
     struct Closed {
         std::uint32_t peer = 0;
         std::string reason;
@@ -27,9 +27,12 @@ class Door {
     struct Outcome {
         std::vector<Opened> opened;
         std::vector<Closed> closed;
+        std::vector<std::uint32_t> to_ask;  ///< They might connect to here instead.
+        std::vector<Closed> refused;        ///< They have asked in vain to be connected to.
     };
 
-    Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms);
+    /// `can_ask`: whether a peer that isn't reached can be asked to connect.
+    Door(const Identity& identity, Listener listener, std::uint32_t timeout_ms, bool can_ask);
     [[nodiscard]] Status start();
 
     /// Readable when advance() has something to do.
@@ -37,6 +40,10 @@ class Door {
     void open(std::uint32_t peer, const std::vector<SocketAddress>& addresses);
     /// One more connection to a peer that is reached already. That it can't be made isn't told.
     void open_lane(std::uint32_t peer, const SocketAddress& address);
+    /// As open(), for a peer that has asked for it.
+    void connect_back(std::uint32_t peer, const std::vector<SocketAddress>& addresses);
+    /// A peer that was asked to connect can't.
+    void note_no_connect_back(std::uint32_t peer, std::string reason);
     [[nodiscard]] bool is_opening(std::uint32_t peer) const { return calls_.contains(peer); }
     [[nodiscard]] Outcome advance();
     /// In a forked child.
@@ -47,6 +54,10 @@ class Door {
     struct Call {
         std::size_t attempts = 0;
         std::string reasons;
+        std::uint64_t asks_at_ns = 0;  ///< The peer to connect. 0: it has been asked, or never is.
+        bool has_asked = false;
+        bool is_asked_for = false;  ///< By the peer.
+        std::string their_reason;   ///< Why the peer can't connect.
     };
     struct Attempt {
         Opening opening;
@@ -63,6 +74,11 @@ class Door {
     void add(Attempt attempt);
     void advance_one(int socket, Outcome& outcome);
     void conclude(const Attempt& attempt, Outcome& outcome);
+    /// All attempts have failed.
+    void end_call(std::uint32_t peer, Outcome& outcome);
+    void ask(std::uint32_t peer, Call& call, Outcome& outcome);
+    void look_at_calls(Outcome& outcome);
+    void attempt_all(std::uint32_t peer, Call& call, const std::vector<SocketAddress>& addresses);
     void end_late_ones(Outcome& outcome);
     void drop_other_attempts(std::uint32_t peer);
     void set_timer();
@@ -70,13 +86,15 @@ class Door {
     const Identity& identity_;
     Listener listener_;
     std::uint64_t timeout_ns_;
+    bool can_ask_;
     Fd events_;
     Fd timer_;
     std::map<int, Attempt> attempts_;  ///< By socket; those that failed at once below 0.
     int next_failed_ = -1;
     std::uint64_t next_number_ = 0;
-    std::map<std::uint32_t, Call> calls_;  ///< By peer.
-    std::size_t stranger_count_ = 0;       ///< Attempts of others.
+    std::map<std::uint32_t, Call> calls_;     ///< By peer.
+    std::vector<std::uint32_t> ended_calls_;  ///< Of which advance() has to tell.
+    std::size_t stranger_count_ = 0;          ///< Attempts of others.
 };
 
 }  // namespace dlrt::tcp

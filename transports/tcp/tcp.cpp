@@ -40,11 +40,16 @@ Tcp::Tcp(Options options)
       addresses_of_(std::move(options.addresses_of)),
       lanes_of_(std::move(options.lanes_of)),
       own_addresses_(std::move(options.own_addresses)),
-      door_(identity_, std::move(options.listener), options.connect_timeout_ms),
+      door_(
+          identity_, std::move(options.listener), options.connect_timeout_ms,
+          options.connect_back != nullptr
+      ),
       peers_(options.identity.count),
       loss_delay_ns_(options.loss_delay_ms * ns_per_ms),
       news_descriptor_(options.news_descriptor),
-      take_news_(std::move(options.take_news)) {
+      take_news_(std::move(options.take_news)),
+      connect_back_(std::move(options.connect_back)),
+      take_connect_back_(std::move(options.take_connect_back)) {
     capabilities_.eager_bytes_max = eager_bytes_max;
     capabilities_.fragment_bytes_max = fragment_bytes_max;
     capabilities_.can_get = true;
@@ -89,13 +94,9 @@ Connection* Tcp::connection_to(PeerIndex index) {
     }
     const auto addresses = addresses_of_(number);
     if (!addresses) return nullptr;
-    if (addresses->empty()) {
-        lose(number, "it has no address that other hosts could reach" + how_to_choose(), 0);
-    } else {
-        is_changing_.store(true, std::memory_order_relaxed);
-        door_.open(number, *addresses);
-        is_changing_.store(false, std::memory_order_relaxed);
-    }
+    is_changing_.store(true, std::memory_order_relaxed);
+    door_.open(number, *addresses);
+    is_changing_.store(false, std::memory_order_relaxed);
     return nullptr;
 }
 
@@ -192,6 +193,7 @@ std::size_t Tcp::poll(std::span<Arrival> out) {
 }
 
 void Tcp::look_at_events(Collector& arrivals) {
+    if (take_connect_back_) take_connect_backs();
     std::array<epoll_event, 32> events;
     const int count = ::epoll_wait(
         events_.get(), events.data(), static_cast<int>(events.size()), 0
@@ -199,16 +201,7 @@ void Tcp::look_at_events(Collector& arrivals) {
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         if (event.data.fd == door_.descriptor()) {
-            is_changing_.store(true, std::memory_order_relaxed);
-            Door::Outcome outcome = door_.advance();
-            for (Door::Opened& opened : outcome.opened) take_opened(std::move(opened));
-            is_changing_.store(false, std::memory_order_relaxed);
-            for (Door::Closed& closed : outcome.closed) {
-                // It may have come by itself in the same moment.
-                if (peers_[closed.peer].out != nullptr) continue;
-                std::string reason = "it " + std::move(closed.reason) + how_to_choose();
-                lose(closed.peer, std::move(reason), loss_delay_ns_);
-            }
+            look_at_door();
             continue;
         }
         if (event.data.fd == loss_timer_.get()) {
@@ -234,6 +227,54 @@ void Tcp::look_at_events(Collector& arrivals) {
         if (std::ranges::find(hot_, connection) == hot_.end()) hot_.push_back(connection);
         read(*connection, arrivals);
     }
+}
+
+void Tcp::look_at_door() {
+    is_changing_.store(true, std::memory_order_relaxed);
+    Door::Outcome outcome = door_.advance();
+    for (Door::Opened& opened : outcome.opened) take_opened(std::move(opened));
+    for (const std::uint32_t peer : outcome.to_ask) {
+        if (!connect_back_(peer, "")) door_.note_no_connect_back(peer, "nobody can ask it to");
+    }
+    is_changing_.store(false, std::memory_order_relaxed);
+    for (const Door::Closed& refused : outcome.refused) connect_back_(refused.peer, refused.reason);
+    for (Door::Closed& closed : outcome.closed) {
+        // It may have come by itself in the same moment.
+        if (peers_[closed.peer].out != nullptr) continue;
+        lose(closed.peer, std::move(closed.reason) + how_to_choose(), loss_delay_ns_);
+    }
+}
+
+bool Tcp::take_connect_backs() {
+    bool has_taken_one = false;
+    while (auto request = take_connect_back_()) {
+        has_taken_one = true;
+        if (request->peer >= peers_.size() || request->peer == identity_.own) continue;
+        if (request->failure.empty()) {
+            askers_.push_back(request->peer);
+            continue;
+        }
+        is_changing_.store(true, std::memory_order_relaxed);
+        door_.note_no_connect_back(request->peer, std::move(request->failure));
+        is_changing_.store(false, std::memory_order_relaxed);
+    }
+    std::erase_if(askers_, [this](std::uint32_t peer) { return answer_asker(peer); });
+    return has_taken_one;
+}
+
+bool Tcp::answer_asker(std::uint32_t number) {
+    const Peer& peer = peers_[number];
+    if (peer.out != nullptr || peer.has_finished) return true;
+    if (peer.is_lost) {
+        connect_back_(number, "it has given this process up");
+        return true;
+    }
+    const auto addresses = addresses_of_(number);
+    if (!addresses) return false;
+    is_changing_.store(true, std::memory_order_relaxed);
+    door_.connect_back(number, *addresses);
+    is_changing_.store(false, std::memory_order_relaxed);
+    return true;
 }
 
 Connection* Tcp::find(int socket) const {
@@ -337,6 +378,7 @@ std::size_t Tcp::poll_completions(std::span<Completion> out) {
 
 bool Tcp::has_work() {
     looked_at_ns_ = 0;
+    if (take_connect_back_ && take_connect_backs()) return true;
     if (!completions_.empty() || !losses_.empty() || !failed_.empty()) return true;
     const auto can_be_settled = [this, now_ns = monotonic_ns()](const HeldLoss& held) {
         return now_ns >= held.due_ns || has_connection_to(held.loss.peer);

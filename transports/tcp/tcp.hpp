@@ -4,10 +4,11 @@
 /// Connections are made when they are first needed, by whoever needs them; a peer's addresses are
 /// tried all at once, and the first that leads to a process which knows the job's secret is taken.
 /// Two that connect to each other at the same time may each keep the connection it made: what one
-/// peer is sent goes over one, and both are read. What is long is read out of the sender's memory
-/// (post_get: a request, and the bytes from there straight into the target), so the sender must
-/// make progress. Such data is spread over several connections where several interfaces of this
-/// host lead to the peer; a message is lost with any of them.
+/// peer is sent goes over one, and both are read. Where the way leads in one direction only, the
+/// other end is asked to connect, if somebody can pass that on. What is long is read out of the
+/// sender's memory (post_get: a request, and the bytes from there straight into the target), so the
+/// sender must make progress. Such data is spread over several connections where several interfaces
+/// of this host lead to the peer; a message is lost with any of them.
 #pragma once
 
 #include "runtime/connect/opening.hpp"
@@ -26,8 +27,17 @@ struct Options {
     Listener listener;
     /// None: not known yet; then it is asked again at a later post.
     std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t peer)> addresses_of;
-    /// Becomes readable when addresses_of() may know more; take_news() reads from it then. -1:
-    /// never.
+    /// Asks the peer to connect to this process, which can't connect to it; or tells one that has
+    /// asked for that why it isn't possible. False: there is no way to do so. Unset: the same.
+    std::function<bool(std::uint32_t peer, const std::string& failure)> connect_back;
+    struct ConnectBack {
+        std::uint32_t peer;
+        std::string failure;  ///< Empty: it asks to be connected to.
+    };
+    /// What a peer has said so; asked often.
+    std::function<std::optional<ConnectBack>()> take_connect_back;
+    /// Becomes readable when addresses_of() and take_connect_back() may know more; take_news()
+    /// reads from it then. -1: never.
     int news_descriptor = -1;
     std::function<void()> take_news;
     /// To connect. A process that is connected to may take as long as it likes to say something:

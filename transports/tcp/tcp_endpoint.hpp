@@ -93,6 +93,11 @@ class Tcp final : public TcpEndpoint {
     void watch_for_room(Connection& connection, bool is_wanted);
     void take_opened(Door::Opened&& opened);
     void look_at_events(Collector& arrivals);
+    void look_at_door();
+    /// Whether anything has come.
+    bool take_connect_backs();
+    /// False: its addresses aren't known yet.
+    [[nodiscard]] bool answer_asker(std::uint32_t number);
     void read(Connection& connection, Collector& arrivals);
     /// False: nothing more can be done with what is there.
     [[nodiscard]] bool take_frame(
@@ -154,7 +159,10 @@ class Tcp final : public TcpEndpoint {
     std::deque<Loss> losses_;
     int news_descriptor_;
     std::function<void()> take_news_;
-    std::uint64_t looked_at_ns_ = 0;  ///< At the events. 0: look in the next poll.
+    std::function<bool(std::uint32_t, const std::string&)> connect_back_;
+    std::function<std::optional<Options::ConnectBack>()> take_connect_back_;
+    std::vector<std::uint32_t> askers_;  ///< Who has asked to be connected to.
+    std::uint64_t looked_at_ns_ = 0;     ///< At the events. 0: look in the next poll.
     /// While the containers of descriptors change: a child forked then leaves them alone.
     std::atomic<bool> is_changing_{false};
 };

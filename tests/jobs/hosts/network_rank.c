@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A rank whose messages a test of networks looks at.
- * usage: network_rank sums ROUNDS | until FILE | long MIB ROUNDS
+ * usage: network_rank sums ROUNDS | until FILE | long MIB ROUNDS | asked MS
  *   sums    all-reduces of one number and of 1 MiB; a wrong sum ends the program with 3
  *   until   the same, until rank 0 finds that file; "there" after the first round
  *   long    ranks 0 and 1 send each other so many MiB at once, and look at each byte
+ *   asked   rank 0 sends a number to rank 1, which computes for that time, waits, and sends it back
  * What fails is said on stderr, and ends the program with 4. */
 #include <dlrt.h>
 
@@ -73,6 +74,29 @@ static void exchange(size_t mib, int round) {
     free(in);
 }
 
+static void compute(long ms) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+
+/* Only rank 0 has a reason to connect. */
+static void ask(long ms) {
+    const int64_t question = 41;
+    int64_t answer = 0;
+    if (rank == 0) {
+        check(dlrt_send(&question, 1, DLRT_INT64, 1, 0, DLRT_COMM_WORLD), "question");
+        check(dlrt_recv(&answer, 1, DLRT_INT64, 1, 0, DLRT_COMM_WORLD, NULL), "answer");
+        expect(answer == question, "answer");
+    } else if (rank == 1) {
+        compute(ms);
+        check(dlrt_recv(&answer, 1, DLRT_INT64, 0, 0, DLRT_COMM_WORLD, NULL), "question");
+        check(dlrt_send(&answer, 1, DLRT_INT64, 0, 0, DLRT_COMM_WORLD), "answer");
+    }
+}
+
 static void say(const char* what) {
     if (rank == 0) printf("%s\n", what);
     fflush(stdout);
@@ -94,6 +118,7 @@ int main(int count, char** words) {
         for (int round = 0; round < atoi(words[3]); ++round)
             exchange((size_t)atoi(words[2]), round);
     }
+    if (strcmp(words[1], "asked") == 0) ask(atol(words[2]));
     check(dlrt_finalize(), "finalize");
     say("right");
     return 0;

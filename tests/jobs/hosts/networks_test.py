@@ -106,6 +106,48 @@ class TwoNetworks(NetworksCase):
             self.assertIn(words, job.err)
 
 
+class OneWay(NetworksCase):
+    """-n 2; h1 can't connect to the ranks of h2, whose ports are 7000 to 7100."""
+    PORTS = "ipproto tcp dport 7000-7100"
+
+    def asked(self, compute_ms, limit_s=30):
+        options = ("--ip", "ipv4", "--port-range", "7000-7100")
+        return self.run_job(*self.job_words("asked", compute_ms, options=options), limit_s=limit_s)
+
+    def refuse(self, host, other):
+        rule = f"{self.PORTS} to 10.77.0.{other} prohibit"
+        self.on(host, f"ip rule add {rule}")
+        self.addCleanup(self.on, host, f"ip rule del {rule}")
+
+    def assert_asks(self):
+        for compute_ms in (0, 2000):
+            job = self.asked(compute_ms)
+            self.assertEqual((job.returncode, job.out), (0, "right\n"), job.err)
+
+    def test_connections_that_are_refused(self):
+        self.refuse("h1", 2)
+        self.assert_asks()
+
+    def test_connections_that_are_dropped_without_a_word(self):
+        # The rules for what comes in must stand before those for own addresses.
+        self.on("h2", "ip rule add pref 100 lookup local; ip rule del pref 0; "
+                      f"ip rule add pref 50 iif eth0 {self.PORTS} blackhole")
+        self.addCleanup(self.on, "h2", "ip rule add pref 0 lookup local; ip rule del pref 50; "
+                                       "ip rule del pref 100")
+        self.assert_asks()
+
+    def test_neither_way_leads_there(self):
+        self.refuse("h1", 2)
+        self.refuse("h2", 1)
+        job = self.asked(0)
+        self.assertNotIn(job.returncode, (0, 124))
+        for words in (r"it cannot be reached at 10\.77\.0\.2:70\d\d \(Permission denied\), "
+                      r"and it cannot connect to here: "
+                      r"it cannot be reached at 10\.77\.0\.1:70\d\d \(Permission denied\)",
+                      "--iface"):
+            self.assertRegex(job.err, words)
+
+
 class CutNetwork(NetworksCase):
     """-n 2 --second-network"""
 

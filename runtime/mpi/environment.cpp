@@ -9,7 +9,6 @@
 #include "runtime/mpi/surface.hpp"
 #include "runtime/mpi/text_result.hpp"
 
-#include <cstdlib>
 #include <limits>
 #include <mpi_functions.hpp>
 #include <thread>
@@ -35,23 +34,6 @@ ThreadLevel level_for(int required) {
     return ThreadLevel::multiple;
 }
 
-constexpr int no_exit = -1;
-int exit_status = no_exit;
-
-void note_exit(int status, void*) {
-    exit_status = status;
-}
-
-/// Who leaves by exit(0) without MPI_Finalize would have the others wait for ever; any other status
-/// ends the job by itself. The last thing to run, for handlers of exit() may still finalize.
-[[gnu::destructor]] void refuse_to_leave_silently() {
-    if (exit_status != 0 || Core::get() == nullptr) return;
-    const Surface& surface = Surface::get();
-    if (!surface.owns_core || surface.phase() != Surface::Phase::inside) return;
-    if (surface.world->core->size() == 1) return;
-    Core::abort(1, "the process has ended without MPI_Finalize");
-}
-
 int init(const char* function, int required, int* provided) {
     Surface& surface = Surface::get();
     const Site site(function, Site::Time::any);
@@ -67,7 +49,6 @@ int init(const char* function, int required, int* provided) {
         if (!joined.ok()) return site.raise(joined);
     }
     main_thread = std::this_thread::get_id();
-    static_cast<void>(::on_exit(note_exit, nullptr));
     surface.attach(*Core::get());
     if (provided != nullptr) *provided = provided_level();
     return MPI_SUCCESS;

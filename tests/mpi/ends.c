@@ -14,9 +14,13 @@ static void finish_at_exit(void) {
     if (!flag) MPI_Finalize();
 }
 
-static void wait_for_ever(void) {
+static void wait_for(int rank) {
     int value = 0;
-    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&value, 1, MPI_INT, rank, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void wait_for_ever(void) {
+    wait_for(MPI_ANY_SOURCE);
 }
 
 /* Far beyond every limit of the test, without a call of MPI. */
@@ -51,10 +55,12 @@ static void begin(const char* way) {
 }
 
 static void end_early(const char* way) {
-    if (is(way, "exit") && own_rank == 1) exit(0);
+    if (is(way, "exit-all") || (strncmp(way, "exit-0", 6) == 0 && own_rank == 1)) exit(0);
+    if (is(way, "exit-0-awaited")) wait_for(1);
+    if (is(way, "exit-0-gathered")) MPI_Barrier(MPI_COMM_WORLD);
     if (is(way, "exit-5") && own_rank == 1) _exit(5);
     if (is(way, "signal") && own_rank == 1) raise(SIGKILL);
-    if (is(way, "exit") || is(way, "exit-5") || is(way, "signal")) wait_for_ever();
+    if (is(way, "exit-5") || is(way, "signal")) wait_for_ever();
     if (strncmp(way, "abort", 5) != 0) return;
     if (own_rank == 0) {
         printf("said before\n");

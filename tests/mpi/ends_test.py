@@ -52,9 +52,17 @@ class Ends(LauncherCase):
         self.check("send-after-finalize", CLASS_OTHER, "MPI_Send: called after MPI_Finalize")
 
     def test_who_leaves_without_finalize_takes_the_job_along(self):
-        self.check("exit", 1, "without MPI_Finalize")
+        for way in ("exit-0-awaited", "exit-0-gathered", "exit-0-and-finalized"):
+            job = self.check(way, 1)
+            self.assertRegex(
+                job.err, r"rank 1 \(.*\) exited with 0 after \S+ s without finalizing dlrt, but rank "
+                "[02] waited for it", way)
         self.check("exit-5", 5, "rank 1")
         self.check("signal", 128 + signal.SIGKILL, "rank 1", "signal 9")
+
+    def test_who_leaves_without_finalize_and_is_not_missed_is_noted(self):
+        job = self.check("exit-all", 0)
+        self.assertRegex(job.err, r"note: rank \d and 2 others ended without finalizing dlrt\n")
 
     def test_abort_ends_all_and_loses_no_output(self):
         for way in ("abort", "abort-self", "abort-busy", "abort-stopped", "abort-before-init"):

@@ -55,8 +55,8 @@ class Ends(LauncherCase):
         for way in ("exit-0-awaited", "exit-0-gathered", "exit-0-and-finalized"):
             job = self.check(way, 1)
             self.assertRegex(
-                job.err, r"rank 1 \(.*\) exited with 0 after \S+ s without finalizing dlrt, but rank "
-                "[02] waited for it", way)
+                job.err, r"rank 1 \(.*\) exited with 0 after \S+ s without finalizing dlrt, "
+                         r"but rank [02] waited for it", way)
         self.check("exit-5", 5, "rank 1")
         self.check("signal", 128 + signal.SIGKILL, "rank 1", "signal 9")
 

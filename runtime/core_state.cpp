@@ -99,13 +99,16 @@ Result<std::unique_ptr<Core::State>> Core::State::open(
     } else {
         status = groups.error();
     }
-    if (!status.ok()) {
-        // We were in, and others may count on us.
-        const std::string reason = last_error_text();
-        state->source_->abort(1, reason);
-        return store_failure(status.code, 0, reason);
-    }
+    if (!status.ok()) return state->fail_others(status);
     return state;
+}
+
+Status Core::State::fail_others(Status status) {
+    const std::string reason = last_error_text();
+    const bool is_on_several_hosts = membership_->segment.header().local_size < job_map().size();
+    if (is_on_several_hosts && !has_put_address_) source_->put_no_address(tcp_name(), reason);
+    source_->abort(1, reason);
+    return store_failure(status.code, 0, reason);
 }
 
 Status Core::State::join(std::optional<KeyValueStore> store) {
@@ -226,13 +229,17 @@ Status Core::State::open_endpoints(Engine::Options& options) {
     return {};
 }
 
+std::string Core::State::tcp_name() const {
+    // Another one in each round of init and finalize, in which ranks listen elsewhere.
+    return generation_ == 0 ? "tcp" : fmt::format("tcp/{}", generation_);
+}
+
 Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
     if (Status status = tcp::load_sodium(); !status.ok()) return status;
     tcp::Options options;
     options.identity.own = membership_->rank;
     options.identity.count = job_map().size();
-    // Another one in each round of init and finalize, in which ranks listen elsewhere.
-    const std::string transport = generation_ == 0 ? "tcp" : fmt::format("tcp/{}", generation_);
+    const std::string transport = tcp_name();
     options.identity.secret = tcp::derive_secret(
         source_->shared_secret(), "connections of " + transport
     );
@@ -246,6 +253,7 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
     );
     if (!addresses) return addresses.error();
     const std::vector<std::byte> told = tcp::encode_addresses(*addresses);
+    has_put_address_ = true;
     if (Status status = source_->put_address(transport, told); !status.ok()) return status;
     options.listener = std::move(*listener);
     options.own_addresses = *addresses;
@@ -256,8 +264,9 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
         auto decoded = tcp::decode_addresses(*bytes);
         return decoded ? std::move(*decoded) : std::vector<tcp::SocketAddress>{};
     };
-    if (source_->tells_of_departures()) options.loss_delay_ms = loss_delay_ms;
+    options.watches_awaited = !source_->tells_of_departures();
     if (source_->tells_of_departures()) {
+        options.loss_delay_ms = loss_delay_ms;
         options.connect_back = [source = source_.get(), transport](
                                    std::uint32_t rank, const std::string& failure
                                ) { return source->connect_back(rank, transport, failure); };

@@ -77,6 +77,9 @@ class Core::State {
     Status open_engine();
     Status open_endpoints(Engine::Options& options);
     [[nodiscard]] Result<std::unique_ptr<tcp::TcpEndpoint>> open_tcp();
+    [[nodiscard]] std::string tcp_name() const;
+    /// What the last error says, to all that count on this rank.
+    [[nodiscard]] Status fail_others(Status status);
     [[nodiscard]] WaitBudget choose_budget() const;
     void claim_rank();
     void make_communicators();
@@ -97,6 +100,7 @@ class Core::State {
     std::uint32_t generation_ = 0;
     std::unique_ptr<Heap> heap_;  ///< Its endpoints read out of it.
     std::unique_ptr<Engine> engine_;
+    bool has_put_address_ = false;
     tcp::TcpEndpoint* tcp_ = nullptr;  ///< The engine's; null where all ranks are on this host.
     std::unique_ptr<ProgressThread> progress_thread_;
     CommunicatorRef world_;

@@ -81,6 +81,7 @@ struct Probe {
             state->note_missed(key.source);
         }
         if (state->has_seen_abort()) error = Errc::aborted;
+        if (error == Errc::ok) state->note_probed(key.source);
         return error != Errc::ok;
     }
     static bool is_over(void* waiting_probe) {

@@ -253,6 +253,7 @@ void EngineState::ring(std::uint32_t local_rank) {
 }
 
 void EngineState::look_around() {
+    watch_awaited();
     if (segment_ == nullptr) return;
     if (segment_->abort_cell().raised.load(std::memory_order_relaxed) == 0 &&
         segment_->header().departures.load(std::memory_order_relaxed) == 0 &&
@@ -263,6 +264,7 @@ void EngineState::look_around() {
 }
 
 void EngineState::check_world() {
+    watch_awaited();
     // Where that fails something, the wait may be over; its thread may still send to itself then.
     if (find_departed()) return;
     // Several threads could send to each other.
@@ -276,6 +278,43 @@ void EngineState::check_world() {
         has_failed = true;
     });
     if (has_failed) note_missed_by_all();
+}
+
+void EngineState::watch_awaited() {
+    const bool is_time = std::ranges::any_of(ways_elsewhere_, [](Endpoint* endpoint) {
+        return endpoint->is_time_to_watch();
+    });
+    if (!is_time) return;
+    std::vector<bool> is_awaited(peers_.size());
+    bool is_any_awaited = std::exchange(is_any_probed_for_, false);
+    requests.for_each([&](Request& request) {
+        if (request.stage != Stage::posted) return;
+        if (request.key.source == any_source) {
+            is_any_awaited = true;
+        } else {
+            is_awaited[static_cast<std::size_t>(request.key.source)] = true;
+        }
+    });
+    for (Peer& peer : peers_) {
+        const bool is_probed_for = std::exchange(peer.is_probed_for, false);
+        const bool is_now = is_probed_for || is_awaited[static_cast<std::size_t>(peer.rank)];
+        // Whom this rank waits for only now and then needs no connection for that.
+        if (std::exchange(peer.was_awaited, is_now) && is_now) peer.endpoint->watch(peer.index);
+    }
+    if (std::exchange(was_any_awaited_, is_any_awaited) && is_any_awaited) watch_some_of_all();
+}
+
+/// A message may come from any rank as long as one is left, so it will do to watch some: when they
+/// go, others take their places. Each rank has others to watch, so that each is watched.
+void EngineState::watch_some_of_all() {
+    constexpr std::size_t watched_max = 128;
+    std::size_t watched = 0;
+    for (std::size_t i = 1; i < peers_.size() && watched < watched_max; ++i) {
+        Peer& peer = peers_[(static_cast<std::size_t>(rank_) + i) % peers_.size()];
+        if (peer.has_departed || !is_elsewhere(peer.rank)) continue;
+        peer.endpoint->watch(peer.index);
+        ++watched;
+    }
 }
 
 bool EngineState::are_all_others_gone() const {

@@ -187,6 +187,10 @@ class EngineState final : public Progress {
     /// "has ended without finalizing", or more where more is known of a departed rank.
     [[nodiscard]] std::string_view departure_of(WorldRank rank) const;
     [[nodiscard]] bool has_seen_abort() const { return has_seen_abort_; }
+    /// A probe has found nothing from there, or from any rank.
+    void note_probed(WorldRank rank) {
+        (rank == any_source ? is_any_probed_for_ : peer_of(rank).is_probed_for) = true;
+    }
     /// Messages to others that are not handed over yet.
     [[nodiscard]] bool has_outgoing() const {
         return active_sends_ != 0 || !backlogged_.empty() || !tasks_.empty();
@@ -286,6 +290,9 @@ class EngineState final : public Progress {
     /// Whether something failed by it.
     bool fail_for(WorldRank departed);
     [[nodiscard]] bool are_all_others_gone() const;
+    /// Has transports watch the ranks of other hosts that this one waits for.
+    void watch_awaited();
+    void watch_some_of_all();
     /// Whether there were any.
     bool fail_those_who_need(WorldRank rank, Errc error);
 
@@ -331,6 +338,8 @@ class EngineState final : public Progress {
     std::uint32_t suspicion_count_ = 0;
     bool has_seen_abort_ = false;
     bool is_left_alone_ = false;
+    bool is_any_probed_for_ = false;  ///< As Peer::is_probed_for and
+    bool was_any_awaited_ = false;    ///< Peer::was_awaited.
 };
 
 }  // namespace dlrt

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <unistd.h>
 #include <utility>
 
@@ -23,6 +24,9 @@ constexpr std::size_t nonce_bytes = 8;
 constexpr std::size_t secret_bytes = 32;
 constexpr std::size_t socket_name_bytes = 16;
 constexpr int refusal_timeout_ms = 5000;
+/// Begins what stands in an address's place where there is none: why.
+constexpr char no_address_mark = '!';
+constexpr std::size_t reason_bytes_max = 400;
 
 Result<RankIdentity> make_identity() {
     const HostIdentity host = find_host_identity();
@@ -102,7 +106,7 @@ class HostGroup::Leader {
         for (std::uint32_t rank = 0; rank < exchange_.size; ++rank) {
             Result<std::string> text = exchange_.get(address_key(prefix_, transport, rank));
             if (!text) return text.error();
-            Result<std::vector<std::byte>> address = from_hex(*text);
+            Result<std::vector<std::byte>> address = address_in(*text, rank);
             if (!address) return address.error();
             addresses.push_back(std::move(*address));
         }
@@ -124,6 +128,19 @@ class HostGroup::Leader {
 
   private:
     [[nodiscard]] std::uint32_t own_rank() const { return exchange_.rank; }
+
+    [[nodiscard]] Result<std::vector<std::byte>> address_in(
+        std::string_view text, std::uint32_t rank
+    ) const {
+        if (!text.starts_with(no_address_mark)) return from_hex(text);
+        const Result<std::vector<std::byte>> reason = from_hex(text.substr(1));
+        if (!reason) return reason.error();
+        return fail(
+            Errc::wireup, "rank {} on host '{}' has failed to start: {}", rank,
+            identities_[rank].host_name,
+            std::string_view(reinterpret_cast<const char*>(reason->data()), reason->size())
+        );
+    }
 
     Status collect() {
         while (identities_.size() < exchange_.size) {
@@ -324,6 +341,16 @@ Status HostGroup::put_address(const std::string& transport, Bytes address) {
         if (Status status = exchange_.fence(); !status.ok()) return status;
     }
     return leader_ ? leader_->keep_addresses(transport) : Status{};
+}
+
+void HostGroup::put_no_address(const std::string& transport, std::string_view reason) {
+    // A sentence is enough, and a store takes no more than its values' limit.
+    const std::string_view told = reason.substr(0, reason_bytes_max);
+    const std::string key = address_key(prefix_, transport, exchange_.rank);
+    const std::string value = no_address_mark + to_hex(std::as_bytes(std::span(told)));
+    if (const Status status = exchange_.put(key, value); !status.ok()) {
+        log(LogLevel::info, "wireup", "the other hosts can't be told: {}", last_error_text());
+    }
 }
 
 std::optional<std::vector<std::byte>> HostGroup::address_of(

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlrt {
@@ -45,6 +46,8 @@ class HostGroup {
     [[nodiscard]] Result<Membership> join();
     /// As WireupSource has them; put_address() waits until all ranks have put theirs.
     Status put_address(const std::string& transport, Bytes address);
+    /// Where get() waits.
+    void put_no_address(const std::string& transport, std::string_view reason);
     [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
         std::uint32_t rank, const std::string& transport
     );

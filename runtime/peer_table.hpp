@@ -52,6 +52,8 @@ struct Peer {
     bool is_backlogged = false;            ///< Has sends or controls, and is in the engine's list.
     bool can_read = false;                 ///< Reading its memory hasn't been refused yet.
     bool has_departed = false;
+    bool is_probed_for = false;    ///< Since the last look at who is waited for.
+    bool was_awaited = false;      ///< At that look.
     std::uint64_t busy_round = 0;  ///< The last round of advance_streams() in which it was busy.
 };
 

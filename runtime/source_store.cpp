@@ -45,6 +45,9 @@ class StoreSource final : public WireupSource {
     Status put_address(const std::string& transport, Bytes address) override {
         return group_->put_address(transport, address);
     }
+    void put_no_address(const std::string& transport, std::string_view reason) override {
+        group_->put_no_address(transport, reason);
+    }
     [[nodiscard]] std::optional<std::vector<std::byte>> address_of(
         std::uint32_t rank, const std::string& transport
     ) override {

@@ -52,6 +52,8 @@ class WireupSource {
     /// all ranks of a job that is on several hosts; may wait for them. Errors: what the source
     /// says.
     virtual Status put_address(const std::string& transport, Bytes address);
+    /// Instead, by a rank that has failed before it had one: those that wait for it are told why.
+    virtual void put_no_address(const std::string& /*transport*/, std::string_view /*reason*/) {}
     /// Where another rank is; nothing when it isn't known yet, and then it is asked for. By whoever
     /// makes progress; never waits.
     [[nodiscard]] virtual std::optional<std::vector<std::byte>> address_of(

@@ -141,6 +141,13 @@ class Endpoint {
     /// A loss that this hasn't told of yet; all that came from that peer before has been polled.
     /// Transports within a host know of none: there the host segment says who has gone.
     [[nodiscard]] virtual std::optional<Loss> take_loss() { return std::nullopt; }
+
+    /// Whether watch() is to be called now for each peer that somebody waits for: every few
+    /// seconds, where nobody else tells of peers that have gone. Called before each sleep; wakes
+    /// the sleeper when it becomes true.
+    [[nodiscard]] virtual bool is_time_to_watch() { return false; }
+    /// From now on take_loss() tells when that peer goes, also if nothing is ever sent to it.
+    virtual void watch(PeerIndex) {}
 };
 
 }  // namespace dlrt

@@ -10,6 +10,7 @@
 #include "tests/runtime/store_server.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <thread>
 #include <time.h>
@@ -282,6 +283,85 @@ TEST_CASE("hosts: a rank that leaves early is missed only by who needs it", "[ru
               if (!says(lost, Errc::peer_lost, {"world rank 1", "has left"})) return 4;
               return Core::leave(1000).ok() ? 0 : 5;
           }) == Statuses{0, 0});
+}
+
+/// Waits for a message that never comes; how that ended.
+using WaitInVain = Status (*)(std::int32_t from);
+
+Status wait_by_recv(std::int32_t from) {
+    std::vector<std::byte> data(8);
+    return receive_bytes(from, 1, data);
+}
+Status wait_by_probe(std::int32_t from) {
+    Core& core = *Core::get();
+    MessageStatus status;
+    core.engine().probe({core.world()->user_context(), from, 1}, status);
+    return status.error;
+}
+Status wait_by_test(std::int32_t from) {
+    Core& core = *Core::get();
+    std::vector<std::byte> data(8);
+    Request* const request = core.engine().irecv(
+        {core.world()->user_context(), from, 1}, {data.data(), data.size(), &bytes_layout()}
+    );
+    while (!core.engine().test(request)) be_late(1);
+    const Status lost = outcome_of(*request);
+    core.engine().release(request);
+    return lost;
+}
+Status wait_by_iprobe(std::int32_t from) {
+    Core& core = *Core::get();
+    MessageStatus status;
+    while (!core.engine().iprobe({core.world()->user_context(), from, 1}, status)) be_late(1);
+    return status.error;
+}
+TEST_CASE("hosts: without a daemon, one that dies before anybody spoke to it is missed") {
+    constexpr std::array<WaitInVain, 4> waits = {
+        wait_by_recv, wait_by_probe, wait_by_test, wait_by_iprobe};
+    CHECK(run_job({5, 5}, [&](std::uint32_t rank) {
+              if (rank == 0) ::_exit(7);
+              const bool is_told = says(
+                  waits[rank - 1](0), Errc::peer_lost, {"world rank 0", "it cannot be reached at"}
+              );
+              return is_told && Core::leave(1000).ok() ? 0 : 2;
+          }) == Statuses{7, 0, 0, 0, 0});
+}
+
+TEST_CASE("hosts: without a daemon, who waits for any rank misses them once all have died") {
+    CHECK(run_job({3, 3}, [](std::uint32_t rank) {
+              if (rank != 2) ::_exit(7);
+              const bool is_told = says(wait_by_recv(any_source), Errc::peer_lost, {"all others"});
+              return is_told && Core::leave(1000).ok() ? 0 : 2;
+          }) == Statuses{7, 7, 0});
+}
+
+TEST_CASE("hosts: without a daemon, who says nothing for long is not missed") {
+    CHECK(run_job({2, 2}, [](std::uint32_t rank) {
+              std::vector<std::byte> data(8);
+              if (rank == 1) return wait_by_recv(0).ok() ? 0 : 1;
+              // As one that computes.
+              be_late(4500);
+              return send_bytes(1, 1, data).ok() ? 0 : 2;
+          }) == Statuses{0, 0});
+}
+
+TEST_CASE("hosts: without a daemon, who fails to start is missed at the start, and why is told") {
+    const std::uint32_t failing = GENERATE(0u, 1u, 2u);
+    StoreServer server(3);
+    spread(server, {3, 2});
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        server.start(rank, [rank, failing](const KeyValueStore& store) {
+            if (rank == failing) ::setenv("DLRT_TCP_INTERFACES", "nosuch7", 1);
+            const Status status = Core::init_with_store(ThreadLevel::single, store);
+            if (rank == failing) return says(status, Errc::argument, {"nosuch7"}) ? 0 : 1;
+            // Those who share their host with another learn it of that one.
+            std::vector<std::byte> data(8);
+            if (status.ok()) return receive_bytes(any_source, 1, data).ok() ? 2 : 0;
+            const bool is_told = says(status, Errc::wireup, {"has failed to start", "nosuch7"});
+            return is_told ? 0 : 3;
+        });
+    }
+    CHECK(server.serve() == Statuses(3, 0));
 }
 
 TEST_CASE("hosts: a child that a rank forked doesn't keep its connections", "[runtime]") {

@@ -100,6 +100,13 @@ class FromVariablesAlone(HostsCase, TrainingCase):
             self.assertIn("ib7", err)
             self.assertIn("eth0", err)
 
+    def test_one_that_fails_to_start_is_told_by_the_other(self):
+        begun = [self.begin("h1", 0), self.begin("h2", 1, DLRT_TCP_INTERFACES="ib7")]
+        for rank in begun:
+            _, err = rank.communicate(timeout=START_LIMIT_S)
+            self.assertNotEqual(rank.returncode, 0)
+            self.assertIn("ib7", err)
+
     def test_a_host_without_a_network(self):
         script = (f"ip link set lo up; for RANK in 0 1; do RANK=$RANK {PYTHON} {RANK} & done; "
                   "wait")

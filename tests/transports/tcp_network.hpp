@@ -48,6 +48,7 @@ class TcpNetwork {
     bool can_connect_back = false;
     /// Of endpoints that are made from now on.
     std::uint32_t loss_delay_ms = 0;
+    bool watches_awaited = false;
 
     /// Each has said something to each other, and nothing of it is left.
     void connect_all() {
@@ -90,6 +91,7 @@ class TcpNetwork {
         options.addresses_of = [this](std::uint32_t peer) { return addresses_[peer]; };
         options.connect_timeout_ms = connect_timeout_ms_;
         options.loss_delay_ms = loss_delay_ms;
+        options.watches_awaited = watches_awaited;
         if (can_connect_back) {
             options.connect_back = [this, rank](std::uint32_t peer, const std::string& failure) {
                 connect_backs[peer].push_back({rank, failure});

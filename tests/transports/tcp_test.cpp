@@ -257,6 +257,35 @@ TEST_CASE("tcp: two that ask each other in vain both hear of it") {
     }
 }
 
+TEST_CASE("tcp: a peer that is watched is missed, though nothing is ever sent to it") {
+    TcpNetwork network(2);
+    CHECK_FALSE(network.endpoint(0).is_time_to_watch());
+    network.endpoint(0).watch(PeerIndex{1});
+    // It may take its time.
+    const std::uint64_t begin_ns = monotonic_ns();
+    while (monotonic_ns() - begin_ns < 100'000'000) static_cast<void>(network.endpoint(0).poll({}));
+    CHECK_FALSE(network.endpoint(0).take_loss());
+    network.replace(1, secret_of('s'));
+    std::optional<Loss> loss;
+    poll_until(network, [&] { return (loss = network.endpoint(0).take_loss()).has_value(); });
+    CHECK(loss->peer == PeerIndex{1});
+    CHECK_THAT(loss->reason, Contains("cannot be reached at 127.0.0.1:"));
+}
+
+TEST_CASE("tcp: the time to watch comes again and again, and wakes a sleeper") {
+    TcpNetwork network(2);
+    network.watches_awaited = true;
+    network.replace(0, secret_of('s'));
+    tcp::TcpEndpoint& endpoint = network.endpoint(0);
+    CHECK_FALSE(endpoint.is_time_to_watch());
+    for (int round = 0; round < 2; ++round) {
+        pollfd sleeper{endpoint.capabilities().sleep_descriptor, POLLIN, 0};
+        REQUIRE(::poll(&sleeper, 1, 20'000) == 1);
+        poll_until(network, [&] { return endpoint.is_time_to_watch(); });
+        CHECK_FALSE(endpoint.is_time_to_watch());
+    }
+}
+
 TEST_CASE("tcp: two that connect to each other at once lose nothing", "[transports]") {
     for (int round = 0; round < 20; ++round) {
         TcpNetwork network(2);

@@ -182,6 +182,31 @@ void Tcp::settle_losses() {
     }
 }
 
+void Tcp::begin_watch_period(std::uint64_t period_ns) {
+    constexpr std::uint64_t ns_per_s = 1'000'000'000;
+    watch_period_ns_ = period_ns;
+    itimerspec time{};
+    time.it_value.tv_sec = static_cast<time_t>(period_ns / ns_per_s);
+    time.it_value.tv_nsec = static_cast<long>(period_ns % ns_per_s);
+    ::timerfd_settime(watch_timer_.get(), 0, &time, nullptr);
+}
+
+bool Tcp::is_time_to_watch() {
+    // Whom somebody waits for in vain is lost within 30 s, an attempt to connect included.
+    constexpr std::uint64_t first_ns = 1'000'000'000;
+    constexpr std::uint64_t longest_ns = 4 * first_ns;
+    if (!watches_awaited_) return false;
+    if (watch_period_ns_ == 0) begin_watch_period(first_ns);
+    if (!std::exchange(is_time_to_watch_, false)) return false;
+    begin_watch_period(std::min(2 * watch_period_ns_, longest_ns));
+    return true;
+}
+
+void Tcp::watch(PeerIndex peer) {
+    // Its end ends the connection. It may take its time: that of its system answers for it.
+    static_cast<void>(connection_to(peer));
+}
+
 std::optional<Loss> Tcp::take_loss() {
     if (losses_.empty()) return std::nullopt;
     Loss loss = std::move(losses_.front());
@@ -234,6 +259,7 @@ void Tcp::abandon() noexcept {
     events_.reset();
     silence_timer_.reset();
     loss_timer_.reset();
+    watch_timer_.reset();
     door_.close_all();
     for (auto& [socket, connection] : connections_) connection->socket.reset();
 }

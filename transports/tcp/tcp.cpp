@@ -46,6 +46,7 @@ Tcp::Tcp(Options options)
       ),
       peers_(options.identity.count),
       loss_delay_ns_(options.loss_delay_ms * ns_per_ms),
+      watches_awaited_(options.watches_awaited),
       news_descriptor_(options.news_descriptor),
       take_news_(std::move(options.take_news)),
       connect_back_(std::move(options.connect_back)),
@@ -67,11 +68,13 @@ Status Tcp::start() {
     if (const Status status = door_.start(); !status.ok()) return status;
     silence_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     loss_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-    if (!silence_timer_.is_open() || !loss_timer_.is_open()) {
+    watch_timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!silence_timer_.is_open() || !loss_timer_.is_open() || !watch_timer_.is_open()) {
         return fail_errno(errno, "cannot make a timer");
     }
     for (const int descriptor :
-         {door_.descriptor(), silence_timer_.get(), loss_timer_.get(), news_descriptor_}) {
+         {door_.descriptor(), silence_timer_.get(), loss_timer_.get(), watch_timer_.get(),
+          news_descriptor_}) {
         if (descriptor < 0) continue;
         epoll_event event{};
         event.events = EPOLLIN;
@@ -208,6 +211,12 @@ void Tcp::look_at_events(Collector& arrivals) {
             std::uint64_t times = 0;
             [[maybe_unused]] const ssize_t size = ::read(event.data.fd, &times, sizeof times);
             set_loss_timer();
+            continue;
+        }
+        if (event.data.fd == watch_timer_.get()) {
+            std::uint64_t times = 0;
+            [[maybe_unused]] const ssize_t size = ::read(event.data.fd, &times, sizeof times);
+            is_time_to_watch_ = true;
             continue;
         }
         if (event.data.fd == silence_timer_.get()) {

@@ -46,6 +46,8 @@ struct Options {
     /// A loss that the peer hasn't announced is kept back so long: whoever looks after the
     /// processes of its host may say first what became of it.
     std::uint32_t loss_delay_ms = 0;
+    /// Nobody else tells of peers that have gone, so those that are waited for are connected to.
+    bool watches_awaited = false;
     /// What other hosts have been told of this process; for messages.
     std::vector<SocketAddress> own_addresses;
     /// To which of a peer's addresses further connections make sense, beside the one whose own end

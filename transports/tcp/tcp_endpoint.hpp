@@ -53,6 +53,8 @@ class Tcp final : public TcpEndpoint {
         return fragment_bytes_max;
     }
     [[nodiscard]] std::optional<Loss> take_loss() override;
+    [[nodiscard]] bool is_time_to_watch() override;
+    void watch(PeerIndex peer) override;
     void part(Parting parting, std::uint32_t timeout_ms) override;
     void abandon() noexcept override;
 
@@ -124,6 +126,7 @@ class Tcp final : public TcpEndpoint {
     void set_silence_timer(std::uint32_t period_s);
     void lose(std::uint32_t peer, std::string reason, std::uint64_t delay_ns);
     void set_loss_timer();
+    void begin_watch_period(std::uint64_t period_ns);
     [[nodiscard]] bool has_connection_to(PeerIndex peer) const;
     /// Tells of the losses that are due, of those from whom all that came has been polled.
     void settle_losses();
@@ -157,6 +160,10 @@ class Tcp final : public TcpEndpoint {
     Fd loss_timer_;
     std::vector<HeldLoss> unsettled_losses_;
     std::deque<Loss> losses_;
+    bool watches_awaited_;
+    Fd watch_timer_;
+    std::uint64_t watch_period_ns_ = 0;
+    bool is_time_to_watch_ = false;
     int news_descriptor_;
     std::function<void()> take_news_;
     std::function<bool(std::uint32_t, const std::string&)> connect_back_;

@@ -7,6 +7,7 @@
 #include "runtime/flight_recorder.hpp"
 
 #include <algorithm>
+#include <sched.h>
 
 namespace dlrt {
 namespace {
@@ -227,8 +228,7 @@ Status Engine::start(Request* request) {
 
 bool Engine::test(Request* request) {
     if (!is_complete(*request)) {
-        const EngineLock lock(state_->waiter);
-        if (!state_->progress()) state_->look_around();
+        poll();
         if (!is_complete(*request)) return false;
     }
     request->is_started = false;
@@ -338,8 +338,8 @@ RequestPool& Engine::requests() {
 }
 
 bool Engine::iprobe(Route from, MessageStatus& status) {
+    poll();
     const EngineLock lock(state_->waiter);
-    if (!state_->progress()) state_->look_around();
     Probe probe{state_.get(), key_of(from), Take::no};
     if (!probe.look()) return false;
     probe.fill(status);
@@ -354,8 +354,8 @@ void Engine::probe(Route from, MessageStatus& status) {
 }
 
 MatchedMessage* Engine::improbe(Route from, MessageStatus& status) {
+    poll();
     const EngineLock lock(state_->waiter);
-    if (!state_->progress()) state_->look_around();
     Probe probe{state_.get(), key_of(from), Take::yes};
     if (!probe.look()) return nullptr;
     probe.fill(status);
@@ -392,6 +392,16 @@ bool Engine::progress() {
     if (state_->progress()) return true;
     state_->look_around();
     return false;
+}
+
+void Engine::poll() {
+    {
+        const EngineLock lock(state_->waiter);
+        if (state_->progress()) return;
+        state_->look_around();
+        if (!state_->should_yield_after_poll()) return;
+    }
+    ::sched_yield();
 }
 
 void Engine::help() {

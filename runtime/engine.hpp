@@ -177,6 +177,9 @@ class DLRT_CORE Engine {
     /// One bounded round of progress; where it finds nothing, a look at who has departed or
     /// aborted. Returns whether anything happened.
     bool progress();
+    /// The same by who polls for something; where ranks share a core, he lets others have it after
+    /// some polls in vain.
+    void poll();
 
     /// For a thread of its own: makes progress while nobody else does and something needs it, else
     /// sleeps, until stop_helping() is called. REQUIRES: ThreadMode::multiple, a host segment.

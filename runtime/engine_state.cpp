@@ -17,7 +17,8 @@ EngineState::EngineState(Engine::Options options)
       world_rank_of_local_(std::move(options.world_rank_of_local)),
       ring_fence_(options.ring_fence),
       write_doorbell_descriptor_(std::move(options.write_doorbell_descriptor)),
-      shares_core_(options.wait_budget.spin_rounds == 0) {
+      shares_core_(options.wait_budget.spin_rounds == 0),
+      poll_pace_(options.wait_budget.is_core_shared) {
     if (segment_ != nullptr) {
         const CellAreas areas(segment_->collective_area(), segment_->header().local_size);
         notes_ = &areas.notes();

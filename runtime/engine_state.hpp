@@ -155,6 +155,10 @@ class EngineState final : public Progress {
     void check_world() override;
     /// By who only polls, and may still send something to itself: quick where nothing has happened.
     void look_around();
+    /// After a poll in vain. REQUIRES: locked.
+    [[nodiscard]] bool should_yield_after_poll() {
+        return poll_pace_.should_yield(waiter.event_count());
+    }
     /// Whether a blocking wait has found that all other ranks have gone.
     [[nodiscard]] bool is_left_alone() const { return is_left_alone_; }
     void note_missed_by_all();
@@ -331,6 +335,7 @@ class EngineState final : public Progress {
     HostNotes* notes_ = nullptr;  ///< Null without a segment.
     std::uint32_t disagreements_seen_ = 0;
     bool shares_core_;
+    PollPace poll_pace_;
     std::uint32_t departures_seen_ = 0;
     std::vector<Endpoint*> ways_elsewhere_;                ///< To ranks on other hosts.
     std::map<WorldRank, std::string> departed_elsewhere_;  ///< And how.

@@ -36,6 +36,29 @@ struct Tenancy {
     bool has_threads = false;            ///< Several of this rank's call dlrt.
 };
 
+/// How often who only polls lets others have the core that it shares with them: not after a single
+/// poll between two pieces of work, and each time where it does nothing else.
+class PollPace {
+  public:
+    explicit PollPace(bool is_core_shared) : is_core_shared_(is_core_shared) {}
+
+    /// After a poll in vain: whether to yield. `event_count` changes whenever something completes.
+    [[nodiscard]] bool should_yield(std::uint64_t event_count) {
+        if (!is_core_shared_) return false;
+        if (event_count != event_count_) polls_in_vain_ = 0;
+        event_count_ = event_count;
+        if (polls_in_vain_ == polls_before_yield) return true;
+        ++polls_in_vain_;
+        return false;
+    }
+
+  private:
+    static constexpr std::uint32_t polls_before_yield = 2;
+    bool is_core_shared_;
+    std::uint32_t polls_in_vain_ = 0;
+    std::uint64_t event_count_ = 0;
+};
+
 [[nodiscard]] WaitBudget wait_budget(const Tenancy& tenancy);
 
 }  // namespace dlrt

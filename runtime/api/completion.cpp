@@ -164,7 +164,7 @@ dlrt_err dlrt_testany(
     if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
     std::optional<std::int32_t> found = first_complete(list);
     if (!found && list.pending_count() > 0) {
-        site.engine().progress();
+        site.engine().poll();
         found = first_complete(list);
     }
     *index = found.value_or(DLRT_UNDEFINED);
@@ -211,7 +211,7 @@ dlrt_err dlrt_testsome(
         *completed_count = DLRT_UNDEFINED;
         return DLRT_OK;
     }
-    if (!first_complete(list)) site.engine().progress();
+    if (!first_complete(list)) site.engine().poll();
     const Harvest harvest = collect_complete(site, list, indices, statuses);
     *completed_count = harvest.count;
     return harvest.failures.count == 0 ? DLRT_OK : to_c(harvest.failures.status());
@@ -236,7 +236,7 @@ dlrt_err dlrt_testall(
     if (const Status bad = open_list(site, count, requests, list); !bad.ok()) return to_c(bad);
     if (const Status bad = site.require(is_complete, "is_complete"); !bad.ok()) return to_c(bad);
     if (!list.are_all_complete()) {
-        site.engine().progress();
+        site.engine().poll();
         if (!list.are_all_complete()) {
             *is_complete = 0;
             return DLRT_OK;
@@ -258,7 +258,7 @@ dlrt_err dlrt_request_status(dlrt_request request, int* is_complete, dlrt_status
         return DLRT_OK;
     }
     if (!dlrt::is_complete(*found)) {
-        site.engine().progress();
+        site.engine().poll();
         if (!dlrt::is_complete(*found)) {
             *is_complete = 0;
             return DLRT_OK;

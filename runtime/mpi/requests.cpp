@@ -184,7 +184,7 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     if (const int wrong = site.require(flag, "flag")) return site.raise(wrong);
     int found = list.first_complete();
     if (found < 0 && list.pending_count() > 0) {
-        site.engine().progress();
+        site.engine().poll();
         found = list.first_complete();
     }
     *index = found < 0 ? MPI_UNDEFINED : found;
@@ -225,7 +225,7 @@ int MPI_Testsome(
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
-    if (list.first_complete() < 0) site.engine().progress();
+    if (list.first_complete() < 0) site.engine().poll();
     return collect(site, list, outcount, indices, statuses);
 }
 
@@ -247,7 +247,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
     RequestList list;
     if (const int wrong = list.open(site, count, requests)) return site.raise(wrong);
     if (const int wrong = site.require(flag, "flag")) return site.raise(wrong);
-    if (!list.are_all_complete()) site.engine().progress();
+    if (!list.are_all_complete()) site.engine().poll();
     *flag = list.are_all_complete() ? 1 : 0;
     return *flag != 0 ? finish_all(site, list, statuses) : MPI_SUCCESS;
 }
@@ -338,7 +338,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
         write_empty_status(status);
         return MPI_SUCCESS;
     }
-    if (!is_complete(*found)) site.engine().progress();
+    if (!is_complete(*found)) site.engine().poll();
     *flag = is_complete(*found) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     const int code = report(*found, status);
@@ -350,7 +350,7 @@ namespace {
 /// The handles are only read.
 int open_status_list(const Site& site, RequestList& list, int count, const MPI_Request* requests) {
     if (const int wrong = list.open(site, count, const_cast<MPI_Request*>(requests))) return wrong;
-    if (list.pending_count() > 0 && !list.are_all_complete()) site.engine().progress();
+    if (list.pending_count() > 0 && !list.are_all_complete()) site.engine().poll();
     return MPI_SUCCESS;
 }
 

@@ -30,6 +30,17 @@ Usage usage_of_thread() {
     return {ms(used.ru_utime) + ms(used.ru_stime), used.ru_nvcsw};
 }
 
+/// The first that this thread may use.
+void stay_on_one_core() {
+    cpu_set_t all, one;
+    ::sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    ::sched_setaffinity(0, sizeof one, &one);
+}
+
 Route to(WorldRank peer, Tag tag) {
     return {test_context, peer, tag};
 }
@@ -163,13 +174,7 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
     Cluster cluster(2, wiring);
     double used_us = 0;
     cluster.run([&](WorldRank rank, Engine& engine) {
-        cpu_set_t all, one;
-        ::sched_getaffinity(0, sizeof all, &all);
-        CPU_ZERO(&one);
-        for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
-            if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
-        }
-        ::sched_setaffinity(0, sizeof one, &one);
+        stay_on_one_core();
         std::vector<std::byte> data(8);
         MessageStatus status;
         const Route other = to(1 - rank, 1);
@@ -186,6 +191,59 @@ TEST_CASE("wait: two ranks on one core take turns quickly", "[runtime]") {
     // says that on a busy machine too; the figure for an idle one, 3 us one way, is measured
     // elsewhere.
     CHECK(used_us < 300);
+}
+
+TEST_CASE("polling: who shares his core lets others have it after two polls in vain", "[runtime]") {
+    PollPace alone(false);
+    for (int poll = 0; poll < 10; ++poll) CHECK_FALSE(alone.should_yield(0));
+    PollPace sharing(true);
+    for (std::uint64_t events = 5; events < 8; ++events) {
+        CHECK_FALSE(sharing.should_yield(events));
+        CHECK_FALSE(sharing.should_yield(events));
+        CHECK(sharing.should_yield(events));
+        CHECK(sharing.should_yield(events));
+    }
+}
+
+TEST_CASE("polling: two ranks that only poll take turns on one core", "[runtime]") {
+    enum class Way { test, probe, matched_probe };
+    for (const Way way : {Way::test, Way::probe, Way::matched_probe}) {
+        Wiring wiring;
+        wiring.budget = wait_budget({1, 2});
+        Cluster cluster(2, wiring);
+        double used_us = 0;
+        cluster.run([&](WorldRank rank, Engine& engine) {
+            stay_on_one_core();
+            std::vector<std::byte> data(8);
+            MessageStatus status;
+            const Route other = to(1 - rank, 1);
+            const auto receive_by_polls = [&] {
+                MatchedMessage* message = nullptr;
+                Request* request = way == Way::test ? engine.irecv(other, bytes_to_fill(data))
+                                                    : nullptr;
+                if (way == Way::matched_probe) {
+                    while (message == nullptr) message = engine.improbe(other, status);
+                    request = engine.imrecv(message, bytes_to_fill(data));
+                }
+                if (way == Way::probe) {
+                    while (!engine.iprobe(other, status)) {}
+                    request = engine.irecv(other, bytes_to_fill(data));
+                }
+                while (!engine.test(request)) {}
+                engine.release(request);
+            };
+            constexpr int rounds = 300;
+            const Usage before = usage_of_thread();
+            for (int round = 0; round < rounds; ++round) {
+                if (rank == 1) receive_by_polls();
+                DLRT_DEMAND(engine.send(SendMode::standard, other, bytes_to_send(data)).ok());
+                if (rank == 0) receive_by_polls();
+            }
+            if (rank == 0) used_us = (usage_of_thread().cpu_ms - before.cpu_ms) * 1e3 / rounds;
+        });
+        // Who never yields uses up its time slice, some 3 ms, before the other one can answer.
+        CHECK(used_us < 300);
+    }
 }
 
 TEST_CASE("wait: what needs a departed rank fails and says so; the rest goes on", "[runtime]") {

@@ -54,7 +54,8 @@ Result<std::vector<HostMention>> hosts_of_pairs(
     for (std::string line; std::getline(lines, line);) {
         const std::vector<std::string> words = words_of(line);
         for (std::size_t i = 0; i < words.size(); i += 2) {
-            const std::string_view slots = i + 1 < words.size() ? words[i + 1] : "";
+            std::string_view slots;
+            if (i + 1 < words.size()) slots = words[i + 1];
             const Status status = add(variable, words[i], slots, mentions);
             if (!status.ok()) return status;
             if (pairs == Pairs::first) break;

@@ -35,7 +35,7 @@ constinit std::uint32_t next_request_generation = 0;
 /// For what was sent to reach hosts that are slow, or have gone without a word.
 constexpr std::uint32_t parting_timeout_ms = 10'000;
 /// A rank that dies takes its connections along before its daemon can say how it ended.
-constexpr std::uint32_t loss_delay_ms = 1000;
+constexpr std::uint32_t loss_delay_ms = 3000;
 /// About what one round of polling takes where spinning makes sense at all.
 constexpr std::uint32_t spin_round_ns = 27;
 

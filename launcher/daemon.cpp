@@ -419,6 +419,7 @@ int run_daemon(Stream stream, const DaemonPlace& place, const ProcessDefaults& d
     auto& job = std::get<PreparedJob>(prepared);
     claim.settle(cpus_of_ranks(job.plan));
     job.plan.cpu_listener = claim.listener();
+    job.plan.is_head_elsewhere = place.kind == DaemonPlace::Kind::other_host;
     Result<Keeper> keeper = fork_keeper(job.plan);
     if (!keeper) {
         head.give_up({launcher_fault_status, std::string(last_error_text())});

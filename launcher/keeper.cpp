@@ -58,6 +58,8 @@ class KeeperProcess {
 
     /// Until nobody is left below this process.
     void run();
+    /// Afterwards: a daemon that was missed, and is stopped, would stay for ever.
+    void end_stopped_daemon() const;
 
   private:
     void start_next();
@@ -82,6 +84,7 @@ class KeeperProcess {
     std::uint32_t silent_beats_ = 0;
     bool is_told_to_end_ = false;
     bool is_killing_ = false;
+    bool has_missed_daemon_ = false;
     std::uint64_t kill_limit_at_ns_ = 0;
 };
 
@@ -107,10 +110,25 @@ void KeeperProcess::run() {
         const bool is_idle = ready == 0 && !may_start && !is_killing_;
         // The daemon is stopped or stuck, and so may be the head.
         if (is_idle && ++silent_beats_ > silent_beats_max) {
+            has_missed_daemon_ = true;
             report({KeeperReport::Kind::missed_daemon});
             begin_killing();
         }
     }
+}
+
+void KeeperProcess::end_stopped_daemon() const {
+    // On the head's own host both may be stopped, and the head does it. One on another host gives
+    // the daemon up for the same silence, and shall have done so before the daemon ends.
+    constexpr int beats_granted = 3;
+    if (!has_missed_daemon_ || !plan_.is_head_elsewhere) return;
+    const pid_t daemon = ::getppid();
+    for (int beat = 0; beat <= beats_granted; ++beat) {
+        const auto state = read_process_state(daemon);
+        if (!state || state->name != "dlrund" || state->letter != 'T') return;
+        if (beat < beats_granted) ::poll(nullptr, 0, static_cast<int>(plan_.heartbeat_ms));
+    }
+    ::kill(daemon, SIGKILL);
 }
 
 bool KeeperProcess::is_gate_closed() const {
@@ -297,7 +315,9 @@ std::vector<int> needed_descriptors(const LaunchPlan& plan, const Fd& link) {
     for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT}) ::sigaddset(&heeded, signal);
     if (!plan.defaults.ignores_hangup) ::sigaddset(&heeded, SIGHUP);
     Fd signals(::signalfd(-1, &heeded, SFD_CLOEXEC | SFD_NONBLOCK));
-    KeeperProcess(plan, std::move(link), std::move(signals)).run();
+    KeeperProcess keeper(plan, std::move(link), std::move(signals));
+    keeper.run();
+    keeper.end_stopped_daemon();
     ::_exit(0);
 }
 

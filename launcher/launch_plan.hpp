@@ -56,6 +56,7 @@ struct LaunchPlan {
     int first_descriptor = 100;
     bool outlives_failures = false;  ///< The other ranks go on when one fails.
     std::uint64_t heartbeat_ms = 0;
+    bool is_head_elsewhere = false;  ///< On another host, where it can't end what is stopped here.
     Fd start_gate;  ///< For tests: a FIFO; the last rank is started once something stands in it.
     int cpu_listener = -1;  ///< Owned by the daemon: see CpuClaim. The keeper becomes its holder.
 };

@@ -60,8 +60,9 @@ class Kill(HostsCase):
             return
         self.assertEqual(self.finish(job, 20), status, job.err)
         self.assertRegex(self.own_lines(job)[0], "^dlrun: " + words)
-        # Who was stopped on another host ends once it can notice that it is alone.
-        if name == "STOP" and host != "h1":
+        # Who was stopped on another host ends once it can notice that it is alone; a daemon is
+        # ended by its keeper.
+        if name == "STOP" and host != "h1" and role != "daemon":
             for pid in targets:
                 if state_of(pid):
                     os.kill(pid, signal.SIGCONT)

@@ -94,6 +94,12 @@ struct Probe {
         return true;
     }
 
+    void wait() {
+        state->begin_probe(key.source);
+        state->waiter.wait({is_over, this});
+        state->end_probe(key.source);
+    }
+
     void fill(MessageStatus& status) const {
         if (found != nullptr) status = status_of(*found);
         if (error == Errc::ok) return;
@@ -349,7 +355,7 @@ bool Engine::iprobe(Route from, MessageStatus& status) {
 void Engine::probe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     Probe probe{state_.get(), key_of(from), Take::no};
-    state_->waiter.wait({Probe::is_over, &probe});
+    probe.wait();
     probe.fill(status);
 }
 
@@ -365,7 +371,7 @@ MatchedMessage* Engine::improbe(Route from, MessageStatus& status) {
 MatchedMessage* Engine::mprobe(Route from, MessageStatus& status) {
     const EngineLock lock(state_->waiter);
     Probe probe{state_.get(), key_of(from), Take::yes};
-    state_->waiter.wait({Probe::is_over, &probe});
+    probe.wait();
     probe.fill(status);
     return probe.found;
 }

@@ -287,6 +287,7 @@ void EngineState::watch_awaited() {
     });
     if (!is_time) return;
     std::vector<bool> is_awaited(peers_.size());
+    for (const WorldRank source : probing_) note_probed(source);
     bool is_any_awaited = std::exchange(is_any_probed_for_, false);
     requests.for_each([&](Request& request) {
         if (request.stage != Stage::posted) return;
@@ -383,6 +384,8 @@ void EngineState::note_departed_elsewhere(WorldRank rank, std::string how) {
     // The first that is said stays: requests may point to it.
     const auto [departed, is_new] = departed_elsewhere_.emplace(rank, std::move(how));
     if (is_new) {
+        // Probes of other threads may be over by it.
+        waiter.note_event();
         log(LogLevel::info, "engine", "world rank {} {}", rank, departed->second);
         // Nobody is there for what still waits to be said to it.
         peer_of(rank).controls.clear();

@@ -17,6 +17,7 @@
 #include "runtime/wire_header.hpp"
 #include "runtime/wireup/flight_ring.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -191,6 +192,9 @@ class EngineState final : public Progress {
     /// "has ended without finalizing", or more where more is known of a departed rank.
     [[nodiscard]] std::string_view departure_of(WorldRank rank) const;
     [[nodiscard]] bool has_seen_abort() const { return has_seen_abort_; }
+    /// Of a probe that waits, from its beginning to its end.
+    void begin_probe(WorldRank rank) { probing_.push_back(rank); }
+    void end_probe(WorldRank rank) { probing_.erase(std::ranges::find(probing_, rank)); }
     /// A probe has found nothing from there, or from any rank.
     void note_probed(WorldRank rank) {
         (rank == any_source ? is_any_probed_for_ : peer_of(rank).is_probed_for) = true;
@@ -343,6 +347,7 @@ class EngineState final : public Progress {
     std::uint32_t suspicion_count_ = 0;
     bool has_seen_abort_ = false;
     bool is_left_alone_ = false;
+    std::vector<WorldRank> probing_;  ///< By threads that wait.
     bool is_any_probed_for_ = false;  ///< As Peer::is_probed_for and
     bool was_any_awaited_ = false;    ///< Peer::was_awaited.
 };

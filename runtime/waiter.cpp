@@ -124,6 +124,8 @@ void Waiter::take_step(WaitPhase& phase, const Condition& condition, Sleepiness&
     }
     sleepiness.is_marked = true;
     progress_.check_world();
+    // It may have failed what other threads wait for.
+    if (is_multiple_) wake_sleepers();
     sleep(phase, condition, earlier(compare_calls_in_time(sleepiness), condition.deadline_ns));
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <thread>
 #include <time.h>
@@ -325,6 +326,26 @@ TEST_CASE("hosts: without a daemon, one that dies before anybody spoke to it is 
               );
               return is_told && Core::leave(1000).ok() ? 0 : 2;
           }) == Statuses{7, 0, 0, 0, 0});
+}
+
+TEST_CASE("hosts: without a daemon, one that dies is missed while another thread makes progress") {
+    CHECK(
+        run_job(
+            {2, 2},
+            [](std::uint32_t rank) {
+                if (rank == 0) ::_exit(7);
+                std::atomic<bool> is_right{false};
+                std::thread first([&] { is_right = wait_by_recv(1).ok(); });
+                // It owns progress by then.
+                be_late(300);
+                const bool is_told = says(wait_by_probe(0), Errc::peer_lost, {"world rank 0"});
+                const bool is_sent = send_bytes(1, 1, std::vector<std::byte>(8)).ok();
+                first.join();
+                return is_told && is_sent && is_right && Core::leave(1000).ok() ? 0 : 2;
+            },
+            ThreadLevel::multiple
+        ) == Statuses{7, 0}
+    );
 }
 
 TEST_CASE("hosts: without a daemon, who waits for any rank misses them once all have died") {

@@ -256,6 +256,7 @@ Result<std::unique_ptr<tcp::TcpEndpoint>> Core::State::open_tcp() {
     has_put_address_ = true;
     if (Status status = source_->put_address(transport, told); !status.ok()) return status;
     options.listener = std::move(*listener);
+    options.sockets = settings_.tcp_sockets;
     options.own_addresses = *addresses;
     options.addresses_of = [source = source_.get(), transport](std::uint32_t rank
                            ) -> std::optional<std::vector<tcp::SocketAddress>> {

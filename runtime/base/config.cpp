@@ -17,6 +17,7 @@ constexpr std::uint32_t eager_bytes_max = 1U << 20U;
 constexpr std::uint64_t heap_bytes_max = std::uint64_t{1} << 40U;
 constexpr std::uint32_t spin_us_max = 1'000'000;
 constexpr std::uint32_t join_timeout_s_max = 86'400;
+constexpr std::uint32_t tcp_sockets_max = 4;
 
 constexpr std::array<std::string_view, 3> protocol_names = {
     "eager", "rendezvous-read", "rendezvous-stream"};
@@ -140,7 +141,7 @@ struct Setting {
     Complaint (*take)(std::string_view text, Settings& settings);
 };
 
-constexpr std::array<Setting, 18> settings_by_name = {{
+constexpr std::array<Setting, 19> settings_by_name = {{
     {{"DLRT_ALGO", "list", "by size and ranks", "COLLECTIVE:[^]NAME[@FROM-END],...;COLLECTIVE:...",
       "Which algorithms collectives use: for that many bytes, from FROM up to but not including "
       "END "
@@ -243,6 +244,12 @@ constexpr std::array<Setting, 18> settings_by_name = {{
     {{"DLRT_TCP_PORTS", "range", "any free port", "1 to 65535: FIRST-LAST, or one port",
       "Ports on which ranks listen for those on other hosts: one for each rank of a host."},
      [](std::string_view text, Settings& out) { return take_ports(text, out); }},
+    {{"DLRT_TCP_SOCKETS", "number", "1", "1 to 4",
+      "Connections to a rank on another host over each network, for messages of 1 MiB and more. "
+      "Several help where the network gives one connection only a part of its bandwidth."},
+     [](std::string_view text, Settings& out) {
+         return take_number(parse_number(text), {1, tcp_sockets_max}, out.tcp_sockets);
+     }},
 }};
 
 Status unknown_setting(std::string_view name, std::span<const std::string_view> other_names) {

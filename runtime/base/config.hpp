@@ -41,6 +41,7 @@ struct Settings {
     std::string tcp_interfaces;        ///< DLRT_TCP_INTERFACES, names not yet looked up; empty: all
     std::uint16_t tcp_port_first = 0;  ///< DLRT_TCP_PORTS; 0: any free one
     std::uint16_t tcp_port_last = 0;
+    std::uint32_t tcp_sockets = 1;  ///< DLRT_TCP_SOCKETS
 };
 
 /// A row of the table, for documentation and for messages.

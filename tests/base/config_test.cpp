@@ -50,7 +50,8 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
          "DLRT_COLLECTIVE_TABLE=c.json", "DLRT_COPY_TABLE=table.txt", "DLRT_DETERMINISTIC=1",
          "DLRT_JOIN_TIMEOUT_S=9", "DLRT_PROTO=^rendezvous-read", "DLRT_ALGO=allreduce:ring",
          "DLRT_HEAP_BYTES=6g", "DLRT_EXPLAIN=1", "DLRT_GROUPS=2x4", "DLRT_TCP_FAMILY=ipv6",
-         "DLRT_TCP_INTERFACES=^docker0,10.0.0.0/8", "DLRT_TCP_PORTS=4000-4031"}
+         "DLRT_TCP_INTERFACES=^docker0,10.0.0.0/8", "DLRT_TCP_PORTS=4000-4031",
+         "DLRT_TCP_SOCKETS=3"}
     );
     REQUIRE(settings.has_value());
     CHECK_FALSE(settings->allow_cross_memory);
@@ -71,6 +72,8 @@ TEST_CASE("config: every setting reaches its field", "[base]") {
     CHECK(settings->tcp_interfaces == "^docker0,10.0.0.0/8");
     CHECK(settings->tcp_port_first == 4000);
     CHECK(settings->tcp_port_last == 4031);
+    CHECK(settings->tcp_sockets == 3);
+    CHECK(read({})->tcp_sockets == 1);
     CHECK(read({"DLRT_TCP_PORTS=77"})->tcp_port_last == 77);
 }
 
@@ -93,6 +96,8 @@ TEST_CASE("config: bad values are refused by name, with what is valid", "[base]"
     CHECK(complaint("DLRT_TCP_PORTS=0").find("out of range") != std::string::npos);
     CHECK(complaint("DLRT_TCP_PORTS=9-").find("not a number") != std::string::npos);
     CHECK(complaint("DLRT_TCP_PORTS=9-8").find("the last is below the first") != std::string::npos);
+    CHECK(complaint("DLRT_TCP_SOCKETS=0").find("out of range") != std::string::npos);
+    CHECK(complaint("DLRT_TCP_SOCKETS=5").find("out of range") != std::string::npos);
     CHECK(complaint("DLRT_COPY_TABLE=").find("empty") != std::string::npos);
     CHECK(complaint("DLRT_CHECK") == "DLRT_CHECK=: not a boolean; valid is 0 or 1");
 }

@@ -24,23 +24,22 @@ std::uint16_t port_of(const tcp::SocketAddress& address) {
     return static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
 }
 
-/// Two whose first connection is at 127.0.0.1, and which may make others at .2 and .3.
+/// Two whose first connection is at 127.0.0.1, and which may make others at .2 and that address.
 class TwoWithLanes {
   public:
-    TwoWithLanes() {
+    explicit TwoWithLanes(const char* last = "127.0.0.3") {
         network.connect_all();
         const std::uint16_t port = port_of(network.addresses(1)[0]);
-        network.lanes = {
-            *tcp::make_address("127.0.0.2", port), *tcp::make_address("127.0.0.3", port)};
+        network.lanes = {*tcp::make_address("127.0.0.2", port), *tcp::make_address(last, port)};
     }
 
     /// Of this process's sockets whose other end is there. Address: descriptor.
-    [[nodiscard]] static std::map<std::string, int> lane_sockets() {
-        std::map<std::string, int> found;
+    [[nodiscard]] static std::multimap<std::string, int> lane_sockets() {
+        std::multimap<std::string, int> found;
         for (int descriptor = 3; descriptor < 256; ++descriptor) {
             const std::string end = tcp::other_end_of(descriptor);
             const std::string host = end.substr(0, end.find(':'));
-            if (host == "127.0.0.2" || host == "127.0.0.3") found[host] = descriptor;
+            if (host == "127.0.0.2" || host == "127.0.0.3") found.emplace(host, descriptor);
         }
         return found;
     }
@@ -86,7 +85,7 @@ class TwoWithLanes {
 }  // namespace
 
 TEST_CASE("tcp: long data comes over all lanes, and is what was sent", "[transports]") {
-    TwoWithLanes two;
+    TwoWithLanes two(GENERATE("127.0.0.2", "127.0.0.3"));
     REQUIRE(two.exchange(mib - 1) == 0);
     CHECK(TwoWithLanes::lane_sockets().empty());
     // The first one asks for the lanes; then they are there.
@@ -121,7 +120,7 @@ TEST_CASE("tcp: a lane that can't be made is done without", "[transports]") {
 }
 
 TEST_CASE("tcp: with a lane the peer is lost, and what waits for it fails", "[transports]") {
-    TwoWithLanes two;
+    TwoWithLanes two(GENERATE("127.0.0.2", "127.0.0.3"));
     REQUIRE(two.exchange(mib) == 0);
     REQUIRE(two.exchange(mib) == 0);
     REQUIRE(TwoWithLanes::lane_sockets().size() == 2);
@@ -171,9 +170,11 @@ TEST_CASE("tcp: there is one lane for each other interface that leads to the pee
     const std::vector<tcp::SocketAddress> of_peer = {
         address("10.77.0.2"), address("fd77::2"),    address("10.78.0.2"), address("fd78::2"),
         address("10.80.0.2"), address("172.17.0.1"), address("127.0.0.1")};
-    const auto texts = [&](const char* own_end) {
+    std::uint32_t sockets = 1;
+    const auto texts = [&](const char* own_end, const char* other_end = "10.77.0.2:4001") {
         std::vector<std::string> found;
-        for (const auto& lane : tcp::choose_lanes(own_end, of_peer, present, source_of)) {
+        const tcp::LaneWish wish{{own_end, other_end}, sockets};
+        for (const auto& lane : tcp::choose_lanes(wish, of_peer, present, source_of)) {
             found.push_back(lane.text());
         }
         return found;
@@ -183,6 +184,17 @@ TEST_CASE("tcp: there is one lane for each other interface that leads to the pee
     CHECK(texts("10.78.0.1:4000") == std::vector<std::string>{"10.77.0.2:7"});
     // Of an interface that has come since.
     CHECK(texts("10.99.0.1:4000").empty());
+    sockets = 3;
+    CHECK(
+        texts("10.77.0.1:4000") ==
+        std::vector<std::string>{
+            "10.77.0.2:7", "10.77.0.2:7", "10.78.0.2:7", "10.78.0.2:7", "10.78.0.2:7"}
+    );
+    // It has come from an address that it doesn't tell: no further one will lead there.
+    CHECK(
+        texts("10.77.0.1:4000", "10.77.0.9:4001") ==
+        std::vector<std::string>{"10.78.0.2:7", "10.78.0.2:7", "10.78.0.2:7"}
+    );
 }
 
 }  // namespace dlrt::testing

@@ -100,7 +100,7 @@ class TcpNetwork {
             options.take_connect_back = [this, rank] { return take_connect_back(rank); };
         }
         options.own_addresses = {*tcp::make_address("192.0.2.77", 4000)};
-        options.lanes_of = [this](const std::string&, const std::vector<tcp::SocketAddress>&) {
+        options.lanes_of = [this](const tcp::Ends&, const std::vector<tcp::SocketAddress>&) {
             return lanes;
         };
         addresses_[rank] = {*tcp::make_address("127.0.0.1", options.listener.port)};

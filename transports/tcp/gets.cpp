@@ -84,9 +84,10 @@ void Tcp::seek_lanes(const Connection& connection, std::uint64_t get_bytes) {
     const auto addresses = addresses_of_(connection.peer);
     if (!addresses) return;
     peer.has_sought_lanes = true;
-    const std::string own_end = own_end_of(connection.socket.get());
+    const int first = connection.socket.get();
+    const Ends ends{own_end_of(first), other_end_of(first)};
     is_changing_.store(true, std::memory_order_relaxed);
-    for (const SocketAddress& address : lanes_of_(own_end, *addresses)) {
+    for (const SocketAddress& address : lanes_of_(ends, *addresses)) {
         door_.open_lane(connection.peer, address);
     }
     is_changing_.store(false, std::memory_order_relaxed);

@@ -36,23 +36,27 @@ std::optional<SocketAddress> find_source(const SocketAddress& target) {
 }
 
 std::vector<SocketAddress> choose_lanes(
-    const std::string& own_end, const std::vector<SocketAddress>& of_peer,
+    const LaneWish& wish, const std::vector<SocketAddress>& of_peer,
     const std::vector<InterfaceAddress>& present,
     const std::function<std::optional<SocketAddress>(const SocketAddress&)>& source_of
 ) {
-    const InterfaceAddress* const first = find_interface(present, own_end);
+    const InterfaceAddress* const first = find_interface(present, wish.first.own);
     if (first == nullptr) return {};
-    std::vector<std::string_view> used = {first->interface};
     std::vector<SocketAddress> lanes;
+    const auto same = std::ranges::find_if(of_peer, [&](const SocketAddress& address) {
+        return without_port(address.text()) == without_port(wish.first.other);
+    });
+    if (same != of_peer.end()) lanes.assign(wish.sockets - 1, *same);
+    std::vector<std::string_view> used = {first->interface};
     for (const SocketAddress& address : of_peer) {
-        if (lanes.size() == lanes_max) break;
+        if (used.size() == networks_max) break;
         const auto source = source_of(address);
         if (!source) continue;
         const InterfaceAddress* const other = find_interface(present, source->text());
         if (other == nullptr || other->is_loopback || other->is_bridge) continue;
         if (std::ranges::find(used, other->interface) != used.end()) continue;
         used.push_back(other->interface);
-        lanes.push_back(address);
+        lanes.insert(lanes.end(), wish.sockets, address);
     }
     return lanes;
 }

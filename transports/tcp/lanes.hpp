@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which further connections to a peer make sense: one for each other interface of this host that
-/// leads to it. Pure but for find_source().
+/// Which further connections to a peer make sense: as many as are wanted for each interface of this
+/// host that leads to it. Pure but for find_source().
 #pragma once
 
 #include "runtime/connect/interfaces.hpp"
+#include "transports/tcp/tcp.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,10 +17,14 @@ namespace dlrt::tcp {
 /// The address of this host that a connection to there would have. Sends nothing. None: no route.
 [[nodiscard]] std::optional<SocketAddress> find_source(const SocketAddress& target);
 
-/// Of a peer's addresses those behind other interfaces than the first connection's, whose own end
-/// is `own_end` as own_end_of() writes it; one for each interface, bridges and loopback left out.
+struct LaneWish {
+    Ends first;                 ///< Of the connection that is there.
+    std::uint32_t sockets = 1;  ///< Over each interface, with that one.
+};
+/// Of a peer's addresses one behind each interface, bridges and loopback left out, as often as a
+/// connection is to be made to it. REQUIRES: wish.sockets is 1..sockets_per_network_max.
 [[nodiscard]] std::vector<SocketAddress> choose_lanes(
-    const std::string& own_end, const std::vector<SocketAddress>& of_peer,
+    const LaneWish& wish, const std::vector<SocketAddress>& of_peer,
     const std::vector<InterfaceAddress>& present,
     const std::function<std::optional<SocketAddress>(const SocketAddress&)>& source_of
 );

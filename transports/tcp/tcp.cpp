@@ -55,9 +55,10 @@ Tcp::Tcp(Options options)
     capabilities_.fragment_bytes_max = fragment_bytes_max;
     capabilities_.can_get = true;
     if (lanes_of_) return;
-    lanes_of_ = [](const std::string& own_end, const std::vector<SocketAddress>& of_peer) {
-        return choose_lanes(own_end, of_peer, find_interface_addresses(), find_source);
-    };
+    lanes_of_ =
+        [sockets = options.sockets](const Ends& first, const std::vector<SocketAddress>& of_peer) {
+            return choose_lanes({first, sockets}, of_peer, find_interface_addresses(), find_source);
+        };
 }
 
 Status Tcp::start() {

@@ -8,7 +8,7 @@
 /// other end is asked to connect, if somebody can pass that on. What is long is read out of the
 /// sender's memory (post_get: a request, and the bytes from there straight into the target), so the
 /// sender must make progress. Such data is spread over several connections where several interfaces
-/// of this host lead to the peer; a message is lost with any of them.
+/// of this host lead to the peer, or several are wanted; a message is lost with any of them.
 #pragma once
 
 #include "runtime/connect/opening.hpp"
@@ -21,6 +21,11 @@
 #include <vector>
 
 namespace dlrt::tcp {
+
+/// Of a connection, as own_end_of() and other_end_of() write them.
+struct Ends {
+    std::string own, other;
+};
 
 struct Options {
     Identity identity;  ///< Numbers are those of PeerIndex.
@@ -50,11 +55,12 @@ struct Options {
     bool watches_awaited = false;
     /// What other hosts have been told of this process; for messages.
     std::vector<SocketAddress> own_addresses;
-    /// To which of a peer's addresses further connections make sense, beside the one whose own end
-    /// that is. Unset: choose_lanes() of this host's interfaces.
-    std::function<std::vector<SocketAddress>(
-        const std::string& own_end, const std::vector<SocketAddress>& of_peer
-    )>
+    /// To each peer over each network.
+    std::uint32_t sockets = 1;
+    /// To which of a peer's addresses further connections make sense, beside the one with these
+    /// ends. Unset: choose_lanes() of this host's interfaces.
+    std::function<
+        std::vector<SocketAddress>(const Ends& first, const std::vector<SocketAddress>& of_peer)>
         lanes_of;
 };
 

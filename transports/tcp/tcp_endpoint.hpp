@@ -137,7 +137,7 @@ class Tcp final : public TcpEndpoint {
 
     Identity identity_;
     std::function<std::optional<std::vector<SocketAddress>>(std::uint32_t)> addresses_of_;
-    std::function<std::vector<SocketAddress>(const std::string&, const std::vector<SocketAddress>&)>
+    std::function<std::vector<SocketAddress>(const Ends&, const std::vector<SocketAddress>&)>
         lanes_of_;
     std::vector<SocketAddress> own_addresses_;
     Capabilities capabilities_;

@@ -36,7 +36,9 @@ inline constexpr std::uint32_t data_bytes_max = 512 * 1024;
 /// Gets from this size on are answered over all interfaces that lead to the peer, by such pieces.
 inline constexpr std::uint64_t shared_get_bytes_min = 1 << 20;
 inline constexpr std::uint32_t shared_data_bytes_max = 128 * 1024;
+inline constexpr std::size_t networks_max = 4;
+inline constexpr std::size_t sockets_per_network_max = 4;
 /// Beside the first connection.
-inline constexpr std::size_t lanes_max = 3;
+inline constexpr std::size_t lanes_max = networks_max * sockets_per_network_max - 1;
 
 }  // namespace dlrt::tcp

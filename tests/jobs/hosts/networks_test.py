@@ -74,6 +74,20 @@ class TwoNetworks(NetworksCase):
         for device in ("eth0", "eth1"):
             self.assertGreater(min(grown[device]), 16 * MIB, grown)
 
+    def test_several_sockets_for_each_network(self):
+        def connections():
+            folder = pathlib.Path(f"/proc/{CLUSTER.first['h1']}/net")
+            rows = [line.split() for name in ("tcp", "tcp6")
+                    for line in (folder / name).read_text("ascii").splitlines()[1:]]
+            # Established, and none of ssh's.
+            return [row for row in rows if row[3] == "01" and not row[2].endswith(":0016")]
+
+        self.environment["DLRT_TCP_SOCKETS"] = "3"
+        job = self.start(*self.job_words("long", 16, 40))
+        wait_until(lambda: len(connections()) == 6)
+        self.assertEqual(self.finish(job, 60), 0, job.err)
+        self.assertEqual(job.out, "right\n")
+
     def test_only_the_interface_that_is_chosen(self):
         def exchange():
             job = self.run_job(*self.job_words("long", 16, 2, options=("--iface", "eth1")))

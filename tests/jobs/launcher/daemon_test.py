@@ -66,7 +66,7 @@ class Daemon(LauncherCase):
     def test_a_whole_job(self):
         daemon, head = self.start_daemon()
         kind, facts = self.receive(head)
-        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 3))
+        self.assertEqual((kind, struct.unpack("<I", facts[:4])[0]), (HOST_FACTS, 4))
         self.send(head, START_JOB, self.start_job(["sh", "-c", "echo $DLRT_RANK; exit 4"]))
         said = []
         while not said or said[-1][0] != JOB_ENDED:

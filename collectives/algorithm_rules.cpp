@@ -2,7 +2,6 @@
 #include "collectives/algorithm_rules.hpp"
 
 #include "collectives/contract.hpp"
-#include "collectives/groups.hpp"
 #include "runtime/base/error_text.hpp"
 
 #include <algorithm>
@@ -169,10 +168,7 @@ Choice choose_algorithm(const Operation& operation, const Preferences& preferenc
         const bool has_groups = is_applicable(*rule.algorithm, operation.groups);
         if (!has_groups && without_groups == nullptr) without_groups = rule.algorithm;
     }
-    // The table was measured on one host.
-    const bool is_layered = operation.groups != nullptr && operation.groups->is_layered();
     for (const TunedRule& rule : preferences.tuned) {
-        if (is_layered) break;
         const bool applies = rule.algorithm->collective == operation.collective &&
                              rule.ranks_min <= operation.size && operation.size <= rule.ranks_max &&
                              rule.sizes.contains(operation.total_bytes);

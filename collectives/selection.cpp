@@ -2,7 +2,6 @@
 /// The table.
 #include "collectives/selection.hpp"
 
-#include "collectives/groups.hpp"
 #include "runtime/base/check.hpp"
 
 #include <algorithm>
@@ -75,21 +74,6 @@ constexpr Rule rules[] = {
     {Collective::exscan, any_size, any_bytes, "linear"},
 };
 
-// Where some hosts have several ranks: fewer messages between hosts are worth more steps within.
-// For long blocks of all-to-all nothing is gained, since each has to cross once in any case; roots
-// gain nothing either. Measured on 2 x 4, 4 x 2 and 4 x 4 ranks.
-constexpr Rule grouped_rules[] = {
-    {Collective::allreduce, any_size, 1024 * kib, "hierarchical"},
-    {Collective::allreduce, any_size, any_bytes, "hierarchical_lanes"},
-    {Collective::allreduce, any_size, any_bytes, "hierarchical"},
-    {Collective::allgather, any_size, any_bytes, "hierarchical"},
-    {Collective::reduce_scatter, any_size, any_bytes, "hierarchical"},
-    {Collective::alltoall, any_size, 64 * kib, "hierarchical"},
-    {Collective::alltoall, any_size, 384 * kib, "hierarchical_lanes"},
-    {Collective::scan, any_size, 32 * kib, "hierarchical"},
-    {Collective::exscan, any_size, 32 * kib, "hierarchical"},
-};
-
 // By reduction the algorithms of one expression, in the order of ranks; see fixed_order_test.cpp.
 constexpr Rule fixed_rules[] = {
     {Collective::reduce, any_size, any_bytes, "rabenseifner"},
@@ -120,21 +104,6 @@ FoundRules find_all(std::span<const Rule> rules_by_name) {
     return found;
 }
 
-/// Null when no rule applies.
-const Algorithm* first_grouped_match(const Operation& operation) {
-    static const FoundRules found = find_all(grouped_rules);
-    for (const FoundRule& rule : found[static_cast<std::size_t>(operation.collective)]) {
-        const bool applies = operation.size <= rule.size_max &&
-                             operation.total_bytes <= rule.total_bytes_max &&
-                             is_applicable(*rule.algorithm, operation.groups);
-        if (!applies) continue;
-        const bool keeps_order = operand_order(*rule.algorithm, operation.groups) ==
-                                 OperandOrder::by_rank;
-        if (keeps_order || operation.operand_order == OperandOrder::any) return rule.algorithm;
-    }
-    return nullptr;
-}
-
 const FoundRules& found_fixed_rules() {
     static const FoundRules found = find_all(fixed_rules);
     return found;
@@ -163,10 +132,6 @@ const Algorithm* first_match(std::span<const FoundRule> found, const Operation& 
 
 const Algorithm& choose_algorithm(const Operation& operation) {
     static const FoundRules found = find_all(rules);
-    if (operation.groups != nullptr && operation.groups->is_layered()) {
-        const Algorithm* const grouped = first_grouped_match(operation);
-        if (grouped != nullptr) return *grouped;
-    }
     const Algorithm* const chosen = first_match(
         found[static_cast<std::size_t>(operation.collective)], operation
     );

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/selection.hpp"
 
-#include "collectives/groups.hpp"
-
 #include <catch2/catch.hpp>
 
 namespace dlrt::coll {
@@ -36,29 +34,6 @@ TEST_CASE(
 TEST_CASE("selection: long all-reduces travel a ring, short ones double", "[collectives]") {
     CHECK(choose_algorithm({Collective::allreduce, 4, 8}).name == "recursive_doubling");
     CHECK(choose_algorithm({Collective::allreduce, 4, 1 << 20}).name == "ring");
-}
-
-TEST_CASE("selection: where hosts have several ranks, layers are worth it", "[collectives]") {
-    const Groups even = *Groups::parse("4", 16), uneven = *Groups::parse("5", 16),
-                 apart = *Groups::parse("1", 16), cyclic = *Groups::parse("cyclic:4", 16);
-    const auto name_for = [](Collective collective, std::uint64_t bytes, const Groups& groups) {
-        return choose_algorithm({collective, 16, bytes, OperandOrder::any, &groups}).name;
-    };
-    CHECK(name_for(Collective::allreduce, 8, even) == "hierarchical");
-    CHECK(name_for(Collective::allreduce, 8 << 20, even) == "hierarchical_lanes");
-    CHECK(name_for(Collective::allreduce, 8 << 20, uneven) == "hierarchical");
-    CHECK(name_for(Collective::allreduce, 8, apart) == "recursive_doubling");
-    CHECK(name_for(Collective::allgather, 8, cyclic) == "hierarchical");
-    CHECK(name_for(Collective::alltoall, 16 << 10, even) == "hierarchical");
-    CHECK(name_for(Collective::alltoall, 256 << 10, even) == "hierarchical_lanes");
-    CHECK(name_for(Collective::alltoall, 8 << 20, even) == "pairwise");
-    CHECK(name_for(Collective::scan, 8, even) == "hierarchical");
-    CHECK(name_for(Collective::scan, 8, cyclic) == "recursive_doubling");
-    CHECK(name_for(Collective::bcast, 8, even) == "binomial");
-    const Algorithm& ordered = choose_algorithm(
-        {Collective::allreduce, 16, 8, OperandOrder::by_rank, &cyclic}
-    );
-    CHECK(ordered.name == "recursive_doubling");
 }
 
 TEST_CASE(
